@@ -38,6 +38,9 @@ export const PurchaseOpened = Closed({
   catalogRevision: Type.Integer({ minimum: 0 }),
   /** The credits expire this many days after the payment; never if missing. */
   validDays: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** The customer may withdraw for so many days after the payment, and has asked to begin before they end. */
+  withdrawalDays: Type.Optional(Type.Integer({ minimum: 1 })),
+  beginAtOnce: Type.Optional(Type.Literal(true)),
 })
 export type PurchaseOpened = Static<typeof PurchaseOpened>
 

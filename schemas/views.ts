@@ -339,6 +339,9 @@ export interface PurchaseRow {
   creditsMicros: number
   bonusMicros?: number
   pack?: string
+  /** As in `PurchaseOpened`. */
+  withdrawalDays?: number
+  beginAtOnce?: true
   /** The price and, once it is paid, all that was paid. */
   amount: string
   currency: string

@@ -20,6 +20,16 @@ export const NewPurchase = Closed({
   credits: Type.Optional(
     about(Type.Number({ exclusiveMinimum: 0 }), 'An amount within the bounds of `GET /v1/packs`.', 500),
   ),
+  begin_at_once: Type.Optional(
+    about(
+      Type.Boolean(),
+      [
+        'The buyer asks for the credits at once, and pays for those used before a withdrawal from the contract.',
+        'Must be true unless the service sells only to businesses.',
+      ].join(' '),
+      true,
+    ),
+  ),
   ...returnUrls,
 })
 export type NewPurchase = Static<typeof NewPurchase>

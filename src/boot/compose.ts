@@ -258,6 +258,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ...{ accounts, reads, clock, random, payments, publicUrl },
     priceList: core.services.priceList,
     perHour: config.payments?.purchasesPerHour ?? MAX_OPENED,
+    withdrawalDays: config.payments?.withdrawalDays ?? 0,
   })
   const paymentReports = new PaymentReports({ accounts, purchases, payments, logger })
   const paymentsReactor =

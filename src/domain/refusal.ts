@@ -185,6 +185,8 @@ export interface PurchaseRefusals {
   amount_not_payable: { reason: string }
   purchase_not_found: object
   purchase_not_paid: object
+  /** Within the days for withdrawal, nothing begins unless the customer asks for it. */
+  begin_at_once_required: { days: number }
   /** An account opens only so many purchases in an hour. */
   too_many_purchases: { limit: number; retryAfterMs: number }
   /** Credits that were used and not paid for after all. */

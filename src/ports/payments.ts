@@ -70,8 +70,6 @@ export interface Checkout extends PurchaseOf {
   expiresAtMs: number
   /** Whether the service keeps the payment method for charges while its owner is away. */
   keepsMethod: boolean
-  /** Words beside the button that pays, at most 1200 characters. */
-  consent?: string | undefined
 }
 
 export interface OpenedCheckout {

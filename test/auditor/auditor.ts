@@ -239,6 +239,10 @@ export class Auditor {
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
       case 'PurchaseOpened':
+        return this.#expect(
+          (data['withdrawalDays'] === undefined) === (data['beginAtOnce'] === undefined),
+          'a purchase that may be withdrawn from begins without the consent',
+        )
       case 'CheckoutOpened':
       case 'PurchasePaid':
       case 'PurchaseClosed':

@@ -44,6 +44,9 @@ t.test('a stranger buys credits in a browser without scripts', needsPrograms('ch
   await page.getByLabel('Another amount').fill('500')
   await page.getByRole('button', { name: 'Show price' }).click()
   await page.getByRole('button', { name: 'Buy 500 credits for 6.25 EUR' }).click()
+  t.match(page.url(), '/console/credits?credits=500', 'the browser asks for the consent')
+  await page.getByLabel('Give me the credits at once').check()
+  await page.getByRole('button', { name: 'Buy 500 credits for 6.25 EUR' }).click()
   await page.waitForURL(`${stripe.url}/**`)
   await page.goBack()
   t.match(page.url(), '/console/credits?credits=500', 'the page that went on is no stop on the way back')
@@ -60,6 +63,7 @@ t.test('a stranger buys credits in a browser without scripts', needsPrograms('ch
   t.match(await page.getByRole('region', { name: 'Purchases', exact: true }).textContent(), /500.*6\.25 EUR.*Paid.*in_/)
   await inspect('the page with a purchase')
 
+  await page.getByLabel('Give me the credits at once').check()
   await page.getByRole('button', { name: 'Buy for 12.50 EUR' }).click()
   await page.waitForURL(`${stripe.url}/**`)
   await page.getByRole('link', { name: 'Back' }).click()

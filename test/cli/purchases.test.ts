@@ -20,7 +20,7 @@ const start = async (t: Test) => {
   const reports = stripe.sendTo(`${service.url}/callbacks/stripe`)
   const buy = async (body: object, { country = 'DE', tax = 0 } = {}) => {
     const customer = await openAccount(service, { credits: 1 })
-    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', body)
+    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, ...body })
     const sessionId = /cs_[A-Za-z0-9_]+/.exec(purchase.url as string)?.[0] as string
     await stripe.pay(sessionId, { country, tax })
     await reports.settled()

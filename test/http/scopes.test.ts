@@ -68,7 +68,7 @@ const special: Record<string, Row> = {
   createSpeech: { path: '/v1/audio/speech', sending: post({ model: 'eleven-v3', input: 'hello' }), allowed: full },
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listKeys: { path: '/v1/keys', allowed: ['keys'] },
-  openPurchase: { path: '/v1/purchases', sending: post({ pack: 'starter' }), allowed: full },
+  openPurchase: { path: '/v1/purchases', sending: post({ pack: 'starter', begin_at_once: true }), allowed: full },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },
   revokeKey: { path: `/v1/keys/${KEY}`, sending: { method: 'DELETE' }, allowed: ['keys'] },
   setBudget: { path: '/v1/budgets', sending: post({ name: 'x', credits: 1 }), allowed: full },

@@ -95,7 +95,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     createSpeech: () => test.post('/v1/audio/speech', { model: 'eleven-v3', input: 'hello' }),
     cancelRun: async () => test.post(`/v1/runs/${await open()}/cancel`, {}, { Prefer: 'wait=30' }),
     listKeys: () => manager.send('/v1/keys'),
-    openPurchase: () => test.post('/v1/purchases', { pack: 'starter' }),
+    openPurchase: () => test.post('/v1/purchases', { begin_at_once: true, pack: 'starter' }),
     createKey: () => manager.post('/v1/keys', { name: 'another', livemode: false }),
     revokeKey: async () => {
       const { keyId } = await openKey(service, live, { livemode: false })

@@ -27,7 +27,9 @@ const start = async (t: Test) => {
 }
 
 const buy = async (stripe: StripeStub, customer: Customer, url: string) => {
-  const { body: purchase } = await customer.at(url).post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const { body: purchase } = await customer
+    .at(url)
+    .post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
   stripe.pay(sessionId)
   await stripe.webhooks?.settled()
@@ -47,7 +49,7 @@ for (const [name, fault] of [
     stripe.fail(fault)
     const answer = customer
       .at(first.url)
-      .post('/v1/purchases', { pack: 'starter' })
+      .post('/v1/purchases', { begin_at_once: true, pack: 'starter' })
       .catch(() => undefined)
     await until('Stripe is asked', () => stripe.requestsTo('POST /v1/checkout/sessions').length > 0)
     await first.end('SIGKILL')

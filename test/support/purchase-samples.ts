@@ -12,14 +12,25 @@ interface Sample {
   amount?: string
   currency?: string
   validDays?: number
+  /** With the consent to begin at once. */
+  withdrawalDays?: number
 }
 
-const opening = ({ purchase = 1, credits = 500, bonus, amount = '50.00', currency = 'EUR', validDays }: Sample) => ({
+const opening = ({
+  purchase = 1,
+  credits = 500,
+  bonus,
+  amount = '50.00',
+  currency = 'EUR',
+  validDays,
+  withdrawalDays,
+}: Sample) => ({
   purchaseId: purchaseId(purchase),
   creditsMicros: toMicros(credits),
   ...(bonus !== undefined && { bonusMicros: toMicros(bonus) }),
   ...{ amount, currency, catalogRevision: 3 },
   ...(validDays !== undefined && { validDays }),
+  ...(withdrawalDays !== undefined && { withdrawalDays, beginAtOnce: true as const }),
 })
 
 export const purchaseOpened = (sample: Sample = {}): AccountEvent => ({

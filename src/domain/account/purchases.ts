@@ -26,6 +26,8 @@ export const openPurchase = (
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   if (state.purchases.has(purchase.purchaseId)) return repeat(purchase.purchaseId)
+  const { withdrawalDays: days, beginAtOnce } = purchase
+  if (days !== undefined && !beginAtOnce) return refuse('begin_at_once_required', { days })
   const retryAfterMs = hourlyWaitMs(state.purchasesOpened.slice(-perHour), perHour, atMs)
   if (retryAfterMs !== undefined) return refuse('too_many_purchases', { limit: perHour, retryAfterMs })
   if (state.references.size > MAX_REFERENCES_TO_OPEN)

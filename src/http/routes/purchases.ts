@@ -26,12 +26,16 @@ const openPurchase = route({
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Open: examples.openPurchase } },
   },
   errors: ['rate_limited'],
-  serve: async (ctx, { purchases }, { json: { pack, credits, success_url, cancel_url } }) => {
+  serve: async (
+    ctx,
+    { purchases },
+    { json: { pack, credits, begin_at_once: beginAtOnce, success_url, cancel_url } },
+  ) => {
     const { caller } = ctx.state
     if ((pack === undefined) === (credits === undefined)) return unwrap(refuse('purchase_ambiguous'))
     const wanted = pack === undefined ? { credits: credits as number } : { pack }
-    const urls = { successUrl: success_url, cancelUrl: cancel_url }
-    ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, urls))) satisfies api.Purchase
+    const terms = { beginAtOnce, successUrl: success_url, cancelUrl: cancel_url }
+    ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, terms))) satisfies api.Purchase
   },
 })
 

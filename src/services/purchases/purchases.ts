@@ -42,6 +42,8 @@ export interface PurchaseDependencies {
   /** Undefined if the service sells nothing. */
   payments: Payments | undefined
   perHour: number
+  /** The days after a payment in which customers may withdraw from the contract; 0 for none. */
+  withdrawalDays: number
   publicUrl: () => string
 }
 
@@ -49,6 +51,17 @@ export interface PurchaseDependencies {
 export interface ReturnUrls {
   successUrl?: string | undefined
   cancelUrl?: string | undefined
+}
+
+interface Terms extends ReturnUrls {
+  /** Whether the customer asks for the credits before the days for withdrawal end. */
+  beginAtOnce?: boolean | undefined
+}
+
+/** What is for sale. */
+export interface ForSale extends schemas.PriceList {
+  /** Who buys must ask to begin before the end of these days, unless they are 0. */
+  withdrawalDays: number
 }
 
 /** Sells credits on the page of a payment service. */
@@ -74,17 +87,22 @@ export class Purchases {
   }
 
   /** What can be bought now. Without a payment service, that is nothing, whatever the price list says. */
-  async forSale(caller: Caller): Promise<Answer<schemas.PriceList>> {
-    const { payments, priceList } = this.#dependencies
-    return payments ? priceList.packs(caller) : answer({ packs: [] })
+  async forSale(caller: Caller): Promise<Answer<ForSale>> {
+    const { payments, priceList, withdrawalDays } = this.#dependencies
+    const list = payments ? await priceList.packs(caller) : answer({ packs: [] })
+    return 'refuse' in list ? list : answer({ ...list.value, withdrawalDays })
   }
 
   /**
    * Opens a purchase, and the page on which it is paid. The purchase is recorded first, so that a payment always finds
    * it. Rejects with Unavailable, also if the payment service cannot be reached.
    */
-  async open(caller: AccountCaller, wanted: Wanted, urls: ReturnUrls = {}): Promise<Answer<PurchaseRow>> {
-    const { accounts, random, priceList, perHour, payments } = this.#dependencies
+  async open(
+    caller: AccountCaller,
+    wanted: Wanted,
+    { beginAtOnce, ...urls }: Terms = {},
+  ): Promise<Answer<PurchaseRow>> {
+    const { accounts, random, priceList, perHour, withdrawalDays, payments } = this.#dependencies
     const invalid = invalidUrl(urls)
     if (invalid) return invalid
     if (!payments) return refuse('nothing_for_sale')
@@ -99,6 +117,7 @@ export class Purchases {
       ...(bonusMicros > 0 && { bonusMicros }),
       ...(pack !== undefined && { pack }),
       ...(validDays !== undefined && { validDays }),
+      ...(withdrawalDays > 0 && { withdrawalDays, ...(beginAtOnce && { beginAtOnce }) }),
     }
     const { accountId } = caller
     const command = { type: 'OpenPurchase', purchase, perHour, keyId: keyIdOf(caller) } as const

@@ -33,6 +33,16 @@ export const purchases = {
     api: 'invalid_request',
     message: () => 'The purchase has not been paid, so there is nothing to refund.',
   },
+  begin_at_once_required: {
+    api: 'invalid_request',
+    message: ({ days }) =>
+      [
+        'Set begin_at_once to true if the buyer asks for the credits at once: before the end of the',
+        `${days} days in which a consumer may withdraw from the contract. Who then withdraws pays for the credits used`,
+        'so far.',
+      ].join(' '),
+    details: () => ({ errors: [{ path: '/begin_at_once', message: 'must be true' }] }),
+  },
   too_many_purchases: {
     api: 'rate_limited',
     message: ({ limit, retryAfterMs }) =>

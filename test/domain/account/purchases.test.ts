@@ -89,6 +89,14 @@ t.test('an account opens only so many purchases an hour', async t => {
   t.same(world.do(openPurchase({ purchase: 4 }, 3)), ['PurchaseOpened'])
 })
 
+t.test('a purchase with a right of withdrawal is opened only with the consent to begin at once', async t => {
+  const world = new World()
+  const { purchase, ...command } = openPurchase({ withdrawalDays: 14 })
+  const { beginAtOnce: _, ...without } = { beginAtOnce: true, ...purchase }
+  t.same(world.do({ ...command, purchase: without }), ['begin_at_once_required'])
+  t.same(world.do({ ...command, purchase }), ['PurchaseOpened'])
+})
+
 t.test('each refund takes its share of what is left of its own lot', async t => {
   const world = new World(grantCredits(100), ...bought)
   t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), ['PaymentRefunded', 'CreditsWithdrawn'])
