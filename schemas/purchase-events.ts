@@ -99,8 +99,8 @@ const claim = {
 }
 
 /**
- * The operator wants to return money. The credits are withdrawn in the same append, so that they cannot be used
- * meanwhile. The payment service then gets `claimId` as the key of the refund.
+ * The operator wants to return money, or the customer has withdrawn. The credits are withdrawn in the same append, so
+ * that they cannot be used meanwhile. The payment service then gets `claimId` as the key of the refund.
  */
 export const RefundRequested = Closed({ ...claim, reason: Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }) })
 /** The payment service has accepted the refund that was requested. */
@@ -109,6 +109,12 @@ export const RefundAccepted = Closed({ purchaseId: PurchaseId, claimId: Referenc
 export const PaymentRefunded = Closed(claim)
 /** The money did not reach the customer, so the credits come back. */
 export const RefundFailed = Closed({ purchaseId: PurchaseId, claimId: Reference })
+
+/**
+ * The customer withdraws from the contract. `amount` is paid back, by the refund `claimId` that follows in the append;
+ * without one, everything was used.
+ */
+export const WithdrawalDeclared = Closed({ purchaseId: PurchaseId, claimId: Type.Optional(Reference), ...money })
 
 /** The customer's bank takes the money back. What was used of the credits is owed. */
 export const PaymentDisputed = Closed({ ...claim, owedMicros: Micros })
@@ -129,6 +135,7 @@ export const purchaseEvents = {
   RefundAccepted,
   PaymentRefunded,
   RefundFailed,
+  WithdrawalDeclared,
   PaymentDisputed,
   DisputeWon,
   CreditsOwed,

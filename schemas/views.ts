@@ -354,6 +354,8 @@ export interface PurchaseRow {
   tax?: string
   country?: string
   invoice?: string
+  /** Set once the customer has withdrawn from the contract, with the money that is paid back. */
+  withdrawal?: WithdrawalRow
   /** Refunds and disputes, the oldest first. */
   claims?: readonly ClaimRow[]
 }
@@ -361,6 +363,12 @@ export interface PurchaseRow {
 export const PURCHASE_STATUSES = ['open', 'paid', 'expired', 'failed'] as const
 export const PurchaseStatus = OneOf(...PURCHASE_STATUSES)
 export type PurchaseStatus = Static<typeof PurchaseStatus>
+
+export interface WithdrawalRow {
+  at: string
+  amount: string
+  currency: string
+}
 
 export interface ClaimRow {
   claimId: string

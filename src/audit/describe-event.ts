@@ -72,6 +72,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${describeClaim(event.data)} refunded`
     case 'RefundFailed':
       return `${event.data.purchaseId}: the refund ${event.data.claimId} failed`
+    case 'WithdrawalDeclared': {
+      const { purchaseId, amount, currency } = event.data
+      return `${purchaseId}: the customer withdraws from the contract, and gets ${amount} ${currency} back`
+    }
     case 'PaymentDisputed':
       return `${describeClaim(event.data)} disputed`
     case 'DisputeWon':
@@ -219,6 +223,8 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
       return `${millionths(notice.amountMicros)} credits of lot ${notice.lot} expire at ${notice.expiresAt}`
     case 'model_retiring':
       return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
+    case 'withdrawal_received':
+      return `the receipt of the withdrawal from ${notice.purchaseId}`
     default:
       return unreachable(notice)
   }

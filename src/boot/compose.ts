@@ -49,6 +49,7 @@ import { ReportedBreakers } from '../services/providers/reported-breakers.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { PaymentReports } from '../services/purchases/payment-reports.ts'
 import { Purchases } from '../services/purchases/purchases.ts'
+import { Withdrawals } from '../services/purchases/withdrawals.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Previews } from '../services/runs/previews.ts'
@@ -260,6 +261,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     perHour: config.payments?.purchasesPerHour ?? MAX_OPENED,
     withdrawalDays: config.payments?.withdrawalDays ?? 0,
   })
+  const withdrawals = new Withdrawals({ accounts, reads, clock, random })
   const paymentReports = new PaymentReports({ accounts, purchases, payments, logger })
   const paymentsReactor =
     payments && new PaymentsReactor({ accounts, reads, views, purchases, payments, clock, logger })
@@ -273,7 +275,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
     ...authorize({ histories, runCounts, overview, prices }),
-    ...authorize({ audit, proofs, callbacks, webhookTests, purchases, paymentReports }),
+    ...authorize({ audit, proofs, callbacks, webhookTests, purchases, withdrawals, paymentReports }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })

@@ -193,6 +193,9 @@ export interface PurchaseRefusals {
   credits_owed: { owedMicros: number; offers?: CreditsOffer[] }
   /** `most` is the money whose credits are all left. */
   refund_above_rest: { most: string; currency: string }
+  /** The purchase has no right of withdrawal, such as one between businesses. */
+  withdrawal_not_offered: object
+  withdrawal_too_late: { endsAt: string }
 }
 
 export interface AuditRefusals {

@@ -19,6 +19,7 @@ import type { PaymentReports } from './purchases/payment-reports.ts'
 import type { PriceList } from './purchases/price-list.ts'
 import type { PurchaseRefunds } from './purchases/purchase-refunds.ts'
 import type { Purchases } from './purchases/purchases.ts'
+import type { Withdrawals } from './purchases/withdrawals.ts'
 import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { RunCounts } from './runs/run-counts.ts'
@@ -55,6 +56,7 @@ export interface Services extends CoreServices {
   audit: Functions<Audit>
   callbacks: Functions<Callbacks>
   purchases: Functions<Purchases>
+  withdrawals: Functions<Withdrawals>
   paymentReports: Functions<PaymentReports>
   webhookTests: Functions<WebhookTests>
   signIn: Functions<SignIn>

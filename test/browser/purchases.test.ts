@@ -71,5 +71,13 @@ t.test('a stranger buys credits in a browser without scripts', needsPrograms('ch
   t.match(await page.getByRole('main').textContent(), 'Your payment has not arrived yet')
   await page.getByRole('link', { name: 'Continue to payment' }).click()
   await page.waitForURL(`${stripe.url}/**`)
+
+  await page.goto(`${url}/console/credits`)
+  await page.getByRole('link', { name: 'Withdraw from contract here' }).click()
+  await inspect('the page that asks to confirm a withdrawal')
+  await page.getByRole('button', { name: 'Confirm withdrawal' }).click()
+  await page.waitForURL(`${url}/console/credits/purchases/*`)
+  t.match(await page.getByRole('main').textContent(), /Withdrawn.*You have withdrawn from the contract/)
+  await inspect('the page of a purchase that was withdrawn from')
   t.same(faults, [], 'the policy for content blocks nothing of ours')
 })

@@ -52,6 +52,8 @@ t.test('purchases list and show tell what was bought, paid and returned', async 
   const text = await operator.text(t, 'purchases', 'show', ada.purchase.id)
   t.match(text, /^pack +studio$/m)
   t.match(text, /^tax +19\.00 EUR$/m)
+  t.match(text, /^begin at once +consented at \S+Z$/m)
+  t.match(text, /^withdrawal until +\S+T12:00:00\.000Z$/m)
   t.match(text, new RegExp(`refund ${refund.id} of 10\\.00 EUR at \\S+$`, 'm'))
   t.match(text, new RegExp(`refund ${failing.id} of 20\\.00 EUR at \\S+, failed at \\S+$`, 'm'))
   t.match(await operator.json(t, 'purchases', 'show', bob.purchase.id), {
@@ -59,6 +61,16 @@ t.test('purchases list and show tell what was bought, paid and returned', async 
     payment_id: bob.paymentId,
   })
   t.match(await operator.refused(t, 'purchases', 'show', 'pur_x'), /^There is no such purchase; "tollgate purchases /)
+})
+
+t.test('purchases show tells of a withdrawal', async t => {
+  const { buy, operator } = await start(t)
+  const { purchase, customer } = await buy({ pack: 'starter' })
+  t.equal((await customer.post(`/v1/purchases/${purchase.id}/withdrawal`, {})).status, 200)
+  const text = await operator.text(t, 'purchases', 'show', purchase.id)
+  t.match(text, /^withdrawal +12\.50 EUR at \S+Z$/m)
+  t.match(text, /^refunded +12\.50 EUR$/m)
+  t.notMatch(text, /^withdrawal until +2/m)
 })
 
 t.test('purchases refund withdraws credits, and the service gets the money returned', async t => {

@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 const RUN = 'run_01h455vb4pex5vsknk084sn02q'
 const KEY = 'key_01h455vb4pex5vsknk084sn02q'
 const UPLOAD = 'upl_01h455vb4pex5vsknk084sn02q'
+const PURCHASE = 'pur_01h455vb4pex5vsknk084sn02q'
 
 const full: KeyScope[] = ['full']
 const reading: KeyScope[] = ['full', 'read']
@@ -69,6 +70,7 @@ const special: Record<string, Row> = {
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listKeys: { path: '/v1/keys', allowed: ['keys'] },
   openPurchase: { path: '/v1/purchases', sending: post({ pack: 'starter', begin_at_once: true }), allowed: full },
+  withdrawPurchase: { path: `/v1/purchases/${PURCHASE}/withdrawal`, sending: { method: 'POST' }, allowed: full },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },
   revokeKey: { path: `/v1/keys/${KEY}`, sending: { method: 'DELETE' }, allowed: ['keys'] },
   setBudget: { path: '/v1/budgets', sending: post({ name: 'x', credits: 1 }), allowed: full },

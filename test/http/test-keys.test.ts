@@ -96,6 +96,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     cancelRun: async () => test.post(`/v1/runs/${await open()}/cancel`, {}, { Prefer: 'wait=30' }),
     listKeys: () => manager.send('/v1/keys'),
     openPurchase: () => test.post('/v1/purchases', { begin_at_once: true, pack: 'starter' }),
+    withdrawPurchase: () => test.post('/v1/purchases/pur_00000000000000000000000000/withdrawal', {}),
     createKey: () => manager.post('/v1/keys', { name: 'another', livemode: false }),
     revokeKey: async () => {
       const { keyId } = await openKey(service, live, { livemode: false })
@@ -125,7 +126,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   const refused: Record<string, number> = {
     ...{ proveEvent: 404, proveConsistency: 404, getSeal: 404 },
     ...{ rotateWebhookSecret: 403, getNotices: 403, setNotices: 403 },
-    ...{ openPurchase: 403, getPurchase: 404 },
+    ...{ openPurchase: 403, withdrawPurchase: 403, getPurchase: 404 },
     ...{ setBudget: 403, getBudget: 404, removeBudget: 403 },
     // The run has no webhook.
     resendWebhook: 404,

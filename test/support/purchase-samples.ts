@@ -49,6 +49,9 @@ export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR' }
     payment: { purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
   }) satisfies AccountCommand
 
+export const declareWithdrawal = (claimId = 'w1') =>
+  ({ type: 'DeclareWithdrawal', purchaseId: purchaseId(), claimId }) satisfies AccountCommand
+
 interface Claim {
   purchase?: number
   claim?: string

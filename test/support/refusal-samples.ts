@@ -53,6 +53,8 @@ const samples: Refusals = {
   purchase_not_found: {},
   purchase_not_paid: {},
   begin_at_once_required: { days: 14 },
+  withdrawal_not_offered: {},
+  withdrawal_too_late: { endsAt: '2026-12-08T12:00:00.000Z' },
   too_many_purchases: { limit: 10, retryAfterMs: 1000 },
   credits_owed: { owedMicros: 5e6 },
   refund_above_rest: { most: '5.00', currency: 'EUR' },

@@ -44,8 +44,6 @@ export class Purchases implements Rule {
     switch (type) {
       case 'PurchaseOpened':
         if (purchase) report(`${purchaseId} was opened before`)
-        if (data['withdrawalDays'] !== undefined && !data['beginAtOnce'])
-          report('the customer did not ask to begin at once')
         this.#purchases.set(purchaseId, {
           creditsMicros: Number(data['creditsMicros']),
           bonusMicros: Number(data['bonusMicros'] ?? 0),

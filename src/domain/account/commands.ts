@@ -55,6 +55,7 @@ export type AccountCommand = (
   | { type: 'PayPurchase'; payment: PurchasePaid }
   | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
   | RequestRefund
+  | DeclareWithdrawal
   | { type: 'AcceptRefund'; purchaseId: PurchaseId; claimId: string; refundId: string }
   | ReportedRefund
   | ReportedDispute
@@ -232,6 +233,13 @@ export interface RequestRefund {
   /** What is left of the purchase if missing. */
   amount?: string | undefined
   reason: string
+}
+
+export interface DeclareWithdrawal extends Asked {
+  type: 'DeclareWithdrawal'
+  purchaseId: PurchaseId
+  /** The refund, if there is something to pay back. */
+  claimId: string
 }
 
 export interface ReportedRefund extends Money {

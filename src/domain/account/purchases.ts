@@ -101,13 +101,14 @@ export const closePurchase = (
 /** The state after a purchase was opened. */
 export const addPurchase = (
   state: AccountState,
-  { purchaseId, creditsMicros, bonusMicros, validDays, amount, currency }: PurchaseOpened,
+  { purchaseId, creditsMicros, bonusMicros, validDays, withdrawalDays, amount, currency }: PurchaseOpened,
   atMs: number,
 ): AccountState => {
   const purchase: Purchase = {
     ...{ creditsMicros, amount, currency, status: 'open', claims: [] },
     ...(bonusMicros !== undefined && { bonusMicros }),
     ...(validDays !== undefined && { validDays }),
+    ...(withdrawalDays !== undefined && { withdrawalDays }),
   }
   const purchases = state.purchases.set(purchaseId, purchase)
   return { ...state, purchases, purchasesOpened: [...state.purchasesOpened, atMs].slice(-MAX_OPENED) }
@@ -138,10 +139,18 @@ export const dropClosed = (state: AccountState): AccountState => {
 export const addPayment = (
   state: AccountState,
   { purchaseId, paymentId, amount, currency }: PurchasePaid,
+  paidAt: string,
 ): AccountState =>
   changePurchase(state, purchaseId, ({ bonusMicros }) => {
     const lot = state.lots.size + 1
-    const payment = { paymentId, amount, currency, lot, ...(bonusMicros !== undefined && { bonusLot: lot + 1 }) }
+    const payment = {
+      paymentId,
+      paidAt,
+      amount,
+      currency,
+      lot,
+      ...(bonusMicros !== undefined && { bonusLot: lot + 1 }),
+    }
     return { status: 'paid', payment }
   })
 

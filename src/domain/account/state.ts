@@ -135,6 +135,9 @@ export interface Purchase extends Money {
   creditsMicros: number
   bonusMicros?: number
   validDays?: number
+  withdrawalDays?: number
+  /** Whether the customer has withdrawn from the contract. */
+  isWithdrawn?: true
   status: 'open' | 'paid' | 'closed'
   checkoutId?: string
   payment?: Paid
@@ -143,6 +146,7 @@ export interface Purchase extends Money {
 
 interface Paid extends Money {
   paymentId: string
+  paidAt: string
   /** The lots of the credits and of the bonus. */
   lot: number
   bonusLot?: number

@@ -17,6 +17,12 @@ export const describeWebhooks = (components: Components) => ({
   'key.expiring': describeNotice('keyExpiring', 'a key expires within a week', 'key.expiring', components),
   'credits.expiring': describeNotice('creditsExpiring', 'credits expire soon', 'credits.expiring', components),
   'model.retiring': describeNotice('modelRetiring', 'a model in use retires soon', 'model.retiring', components),
+  'withdrawal.received': describeNotice(
+    'withdrawalReceived',
+    'the owner withdraws from a purchase',
+    'withdrawal.received',
+    components,
+  ),
   'webhook.test': describe(
     {
       operationId: 'webhookTested',

@@ -79,4 +79,26 @@ const getPurchase = route({
   },
 })
 
-export const purchaseRoutes = [openPurchase, listPurchases, getPurchase]
+const withdrawPurchase = route({
+  id: 'withdrawPurchase',
+  method: 'post',
+  path: '/v1/purchases/:id/withdrawal',
+  tag: 'Account',
+  summary: 'Withdraw from a purchase',
+  description: [
+    'Declares that the buyer withdraws from the contract, which they can until `withdrawal_until`. The price of what',
+    'they have not used is paid back, and its credits are gone at once. The owner gets a receipt by mail. A repeated',
+    'request changes nothing. Needs a live `full` key or a session.',
+  ].join(' '),
+  auth: 'key or session',
+  params: { id: PurchaseId },
+  responses: {
+    200: { description: 'The purchase.', shape: api.Purchase, examples: { Withdrawn: examples.withdrawnPurchase } },
+  },
+  errors: ['not_found'],
+  serve: async (ctx, { withdrawals }, { params: { id } }) => {
+    ctx.body = purchaseItem(unwrap(await withdrawals.declare(ctx.state.caller, id))) satisfies api.Purchase
+  },
+})
+
+export const purchaseRoutes = [openPurchase, listPurchases, getPurchase, withdrawPurchase]

@@ -1,3 +1,4 @@
+import { minuteText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { PurchaseRefusals } from '../../domain/refusal.ts'
 import { shownOffer } from './ledger.ts'
@@ -31,7 +32,7 @@ export const purchases = {
   purchase_not_found: { api: 'not_found', message: () => 'The account has no purchase with this ID.' },
   purchase_not_paid: {
     api: 'invalid_request',
-    message: () => 'The purchase has not been paid, so there is nothing to refund.',
+    message: () => 'The purchase has not been paid, so there is nothing to pay back.',
   },
   begin_at_once_required: {
     api: 'invalid_request',
@@ -68,5 +69,13 @@ export const purchases = {
         `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or`,
         'expired. To return more, refund the payment at Stripe.',
       ].join(' '),
+  },
+  withdrawal_not_offered: {
+    api: 'invalid_request',
+    message: () => 'This purchase was made without a right to withdraw from the contract. Ask the seller for a refund.',
+  },
+  withdrawal_too_late: {
+    api: 'invalid_request',
+    message: ({ endsAt }) => `The time to withdraw from this contract ended at ${minuteText(endsAt)}.`,
   },
 } satisfies RefusalTable<PurchaseRefusals>

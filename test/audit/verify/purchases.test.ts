@@ -55,7 +55,6 @@ const faults: Record<string, [RegExp, AccountEvent[]]> = {
   'a payment with other credits': [/not the CreditsGranted/, changed('CreditsGranted', { amountMicros: 1 })],
   'a payment with another reference': [/not the CreditsGranted/, changed('CreditsGranted', { reference: 'x' })],
   'a payment of no purchase': [/was not opened/, without('PurchaseOpened')],
-  'a purchase without the consent to begin': [/did not ask/, changed('PurchaseOpened', { withdrawalDays: 14 })],
   'a second payment': [/was paid before/, twice('PurchasePaid')],
   'a refund that takes too little': [/takes 1, not 50000000/, changed('PaymentRefunded', { creditsMicros: 1 })],
   'a refund without its withdrawal': [/not the CreditsWithdrawn/, without('CreditsWithdrawn')],

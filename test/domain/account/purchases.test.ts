@@ -1,55 +1,21 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { AccountEvent } from '../../../schemas/account-events.ts'
-import type { RecordedEvent } from '../../../schemas/events.ts'
-import { AccountBook, totalOf } from '../../../src/audit/books.ts'
-import { account } from '../../../src/domain/account/account.ts'
-import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { DAY_MS } from '../../../src/domain/days.ts'
-import { fromMicros } from '../../../src/domain/money.ts'
-import { completeRun, failRun, grantCredits, openAccount, queueRun, startRun } from '../../support/account-samples.ts'
-import { at, THEN_MS } from '../../support/given.ts'
-import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
-
-/** An account that decides commands, and the books of the audit beside it. */
-class World {
-  state = account.initial
-  readonly book = new AccountBook()
-  days = 0
-  readonly events: AccountEvent[] = []
-
-  constructor(...commands: AccountCommand[]) {
-    this.do(openAccount({ welcome: 0 }))
-    for (const command of commands) this.do(command)
-  }
-
-  /** The events of a command, or the code of its refusal. */
-  do(command: AccountCommand): string[] {
-    const atMs = THEN_MS + this.days * DAY_MS
-    const decided = account.decide(command, this.state, atMs)
-    if ('refuse' in decided) return [decided.refuse.code]
-    for (const event of decided.accept) {
-      this.state = account.evolve(this.state, at(atMs, event))
-      const metadata = { at: new Date(atMs).toISOString(), actor: {} }
-      const recorded = { ...event, id: '', stream: 'account-x', revision: 0, position: 0, metadata }
-      this.book.take(recorded as unknown as RecordedEvent)
-      this.events.push(event)
-    }
-    return decided.accept.map(({ type }) => type)
-  }
-
-  run(run: number, credits: number) {
-    return [this.do(queueRun({ run, credits })), this.do(startRun(run))].flat()
-  }
-
-  get credits() {
-    return fromMicros(this.state.balanceMicros)
-  }
-
-  get owed() {
-    return fromMicros(this.state.owedMicros)
-  }
-}
+import { totalOf } from '../../../src/audit/books.ts'
+import type { AuditedEvent, Rule } from '../../../src/audit/fault.ts'
+import { Notices } from '../../../src/audit/verify/notices.ts'
+import { Purchases } from '../../../src/audit/verify/purchases.ts'
+import { Withdrawals } from '../../../src/audit/verify/withdrawals.ts'
+import { Auditor } from '../../auditor/auditor.ts'
+import { completeRun, failRun, grantCredits, queueRun } from '../../support/account-samples.ts'
+import { World } from '../../support/account-world.ts'
+import {
+  declareWithdrawal,
+  openPurchase,
+  payPurchase,
+  purchaseId,
+  recordDispute,
+  recordRefund,
+} from '../../support/purchase-samples.ts'
 
 const bought = [openPurchase(), payPurchase()]
 
@@ -288,12 +254,14 @@ const step = fc.record({
     'dispute',
     'win',
     'expire',
+    'withdraw',
   ),
   number: fc.nat(1000),
 })
 
 t.test('no history makes a balance or a debt negative, and the books agree', async t => {
   let owing = 0
+  let withdrawn = 0
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
       const world = new World()
@@ -309,7 +277,9 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
           purchases += 1
           const bonus = number % 2 ? { bonus: 1 + (number % 40) } : {}
           const validDays = number % 3 ? {} : { validDays: 1 + (number % 20) }
-          world.do(openPurchase({ purchase: purchases, credits: 1 + (number % 90), ...bonus, ...validDays }, 100))
+          const right = number % 5 ? { withdrawalDays: 14 } : {}
+          const sample = { purchase: purchases, credits: 1 + (number % 90), ...bonus, ...validDays, ...right }
+          world.do(openPurchase(sample, 100))
           world.do(payPurchase({ purchase: purchases }))
         }
         if (kind === 'grant') world.do(grantCredits(1 + (number % 30), `g${world.days}`))
@@ -330,6 +300,11 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
           world.do({ ...recordRefund({ claim }), purchaseId: claimed[0], hasFailed: true })
         if (claimed && kind === 'win' && kindOf === 'dispute')
           world.do({ ...recordDispute({ claim }, 'won'), purchaseId: claimed[0] })
+        if (kind === 'withdraw') {
+          claims += 1
+          const [declared] = world.do({ ...declareWithdrawal(`c${claims}`), purchaseId: purchaseId(purchase) })
+          if (declared === 'WithdrawalDeclared') withdrawn += 1
+        }
         if (kind === 'expire')
           for (let lot = 1; lot <= world.state.lots.size; lot++) world.do({ type: 'ExpireCredits', lot })
         const { balanceMicros, owedMicros, lots } = world.state
@@ -342,9 +317,24 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
         const references = world.events.flatMap(({ data }) => ('reference' in data ? [data.reference] : []))
         if (new Set(references).size !== references.length) return false
       }
-      return true
+      return faultsOf(world).length === 0
     }),
     { numRuns: 300 },
   )
   t.ok(owing > 100)
+  t.ok(withdrawn > 100)
 })
+
+/** What the audit and the independent auditor find. */
+const faultsOf = ({ appends }: World): string[] => {
+  const faults: string[] = []
+  const report = (what: string) => void faults.push(what)
+  const rules: Rule[] = [new Purchases(), new Withdrawals(), new Notices()]
+  for (const rule of rules) {
+    for (const event of appends.flat()) rule.take(event as unknown as AuditedEvent, report)
+    rule.end?.(report)
+  }
+  const auditor = new Auditor('account-x')
+  for (const append of appends) auditor.follow(append)
+  return [...faults, ...auditor.faults]
+}

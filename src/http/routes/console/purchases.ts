@@ -2,9 +2,10 @@ import type Router from '@koa/router'
 import type { PurchaseRow } from '../../../../schemas/views.ts'
 import { type BuyCardProps, CONSENT } from '../../../console/credits/buy-card.tsx'
 import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
-import { isPayable, payPath, purchasePath } from '../../../console/credits/purchase-words.ts'
+import { isPayable, payPath, purchasePath, withdrawalPath } from '../../../console/credits/purchase-words.ts'
 import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
 import { CREDITS } from '../../../console/credits/range.ts'
+import { WithdrawalPage } from '../../../console/credits/withdrawal-page.tsx'
 import { credits as creditsText } from '../../../console/parts/text.ts'
 import { refuse } from '../../../domain/refusal.ts'
 import { Unavailable } from '../../../ports/faults.ts'
@@ -95,7 +96,7 @@ export const purchasePages = (
   { services, clock, forOwner }: PageDependencies,
   showCredits: (ctx: Context, owner: SessionOwner, refused: RefusedPurchase) => Promise<void>,
 ) => {
-  const { purchases } = services
+  const { purchases, withdrawals } = services
 
   router.post(
     CREDITS,
@@ -116,7 +117,7 @@ export const purchasePages = (
   )
 
   router.get(
-    `${purchasePath(':id')}/pay`,
+    payPath(':id'),
     forOwner(async (ctx, owner) => {
       const purchase = unwrap(await purchases.find(owner, String(ctx['params'].id)))
       const { url = '' } = purchase
@@ -124,6 +125,23 @@ export const purchasePages = (
       // Without a script. Browsers replace this page, so that "back" leads to the page before it.
       ctx.set('Refresh', `0; url=${url}`)
       showPage(ctx, PayPage({ purchase, url }))
+    }),
+  )
+
+  router.get(
+    withdrawalPath(':id'),
+    forOwner(async (ctx, owner) => {
+      const { refund, ...preview } = unwrap(await withdrawals.preview(owner, String(ctx['params'].id)))
+      if (!refund) return redirect(ctx, purchasePath(preview.purchase.purchaseId))
+      showPage(ctx, WithdrawalPage({ refund, ...preview }))
+    }),
+  )
+
+  router.post(
+    withdrawalPath(':id'),
+    forOwner(async (ctx, owner) => {
+      const { purchaseId } = unwrap(await withdrawals.declare(owner, String(ctx['params'].id)))
+      redirect(ctx, purchasePath(purchaseId))
     }),
   )
 
