@@ -65,9 +65,13 @@ const Address = Type.Record(Type.String({ maxLength: 32 }), Type.String({ maxLen
   maxProperties: 10,
 })
 
+/** What else shows where the customer is: the country of the card, and whether a tax ID was given. */
+const Evidence = Closed({ cardCountry: Type.Optional(Country), taxId: Type.Optional(Type.Literal(true)) })
+export type Evidence = Static<typeof Evidence>
+
 /**
  * The payment has arrived, and its credits follow. `amount` is all that was paid, with the `tax` in it. `country` is
- * that of the invoice address, by ISO 3166-1.
+ * that of the invoice address, by ISO 3166-1. The `evidence` is as much as the payment service had told by then.
  */
 export const PurchasePaid = Closed({
   purchaseId: PurchaseId,
@@ -76,6 +80,7 @@ export const PurchasePaid = Closed({
   tax: Type.Optional(money.amount),
   country: Type.Optional(Country),
   address: Type.Optional(Address),
+  evidence: Type.Optional(Evidence),
   customer: Type.Optional(Reference),
   invoice: Type.Optional(Reference),
 })

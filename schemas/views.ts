@@ -14,6 +14,7 @@ import {
   type RunId,
   type UploadId,
 } from './primitives.ts'
+import type { Evidence } from './purchase-events.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
 // are ISO 8601 in UTC.
@@ -353,6 +354,7 @@ export interface PurchaseRow {
   paymentId?: string
   tax?: string
   country?: string
+  evidence?: Evidence
   invoice?: string
   /** Set once the customer has withdrawn from the contract, with the money that is paid back. */
   withdrawal?: WithdrawalRow

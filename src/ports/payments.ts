@@ -98,6 +98,10 @@ export interface PaymentFacts {
   /** The country of the billing address: ISO 3166-1 alpha-2. */
   country: string | undefined
   address: Address | undefined
+  /** The country of the card. Undefined in reports, and for other ways to pay. */
+  cardCountry: string | undefined
+  /** Whether the customer gave a tax ID. */
+  hasTaxId: boolean
   email: string | undefined
   customerId: string | undefined
   invoiceId: string | undefined

@@ -5,6 +5,7 @@ import { picture } from '../support/client.ts'
 import { startSales } from '../support/sales.ts'
 import { instantProvider, openAccount } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 const service = await startSales(t, {
   providers: { sandbox: instantProvider },
@@ -64,6 +65,22 @@ t.test('whoever asks for the purchase finds it paid before the report', async t 
   await reports.settled()
   reports.times = 1
   t.match(await customer.balance(), { credits_balance: 251 })
+})
+
+t.test('evidence of the country is recorded as far as Stripe has told it', async t => {
+  const customer = await customerOf()
+  const evidenceOf = async ({ id }: Purchase) =>
+    unwrap(await service.core.services.purchaseRefunds.find({ kind: 'operator', name: 'ada' }, id)).evidence
+  const [reported, asked] = [(await customer.buy()).body, (await customer.buy()).body]
+  await stripe.pay(customer.sessionOf(reported), { taxId: 'IE6388047V' })
+  await reports.settled()
+  t.same(await evidenceOf(reported), { taxId: true }, 'a report does not have the card')
+  reports.isHeld = true
+  await stripe.pay(customer.sessionOf(asked))
+  t.match((await customer.send<Purchase>(`/v1/purchases/${asked.id}`)).body, { status: 'paid', country: 'DE' })
+  t.same(await evidenceOf(asked), { cardCountry: 'IE' })
+  reports.release()
+  await reports.settled()
 })
 
 t.test('a report counts only with a fresh signature', async t => {

@@ -54,6 +54,8 @@ t.test('a page is opened, paid and found', async t => {
       address: {
         ...{ name: 'Ada Lovelace', line1: 'Invalidenstraße 1', postalCode: '10115', city: 'Berlin', country: 'FR' },
       },
+      cardCountry: 'IE',
+      hasTaxId: false,
       email: 'ada@example.com',
       customerId: stub.session(sessionId).customer,
       invoiceId,
