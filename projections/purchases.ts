@@ -5,7 +5,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** The purchases of each account. */
 export const purchases = projection({
   view: 'purchases',
-  version: 1,
+  version: 2,
   key: event => `${accountOf(event)}/${event.data.purchaseId}`,
   on: {
     PurchaseOpened: (_, event): PurchaseRow => {
@@ -28,6 +28,8 @@ export const purchases = projection({
     RefundRequested: (row, event) => claimed(row, 'refund', event),
     PaymentRefunded: (row, event) => claimed(row, 'refund', event),
     PaymentDisputed: (row, event) => claimed(row, 'dispute', event),
+    WithdrawalDeclared: (row, { data: { amount, currency }, metadata: { at } }) =>
+      row && { ...row, withdrawal: { at, amount, currency } },
     RefundFailed: (row, event) => reversed(row, event),
     DisputeWon: (row, event) => reversed(row, event),
   },

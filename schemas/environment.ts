@@ -540,6 +540,15 @@ export const Environment = Type.Object({
     default: 10,
     description: 'The number of purchases that an account may open in an hour, against people who try stolen cards',
   }),
+  WITHDRAWAL_DAYS: Type.Integer({
+    minimum: 0,
+    maximum: 30,
+    default: 14,
+    description: [
+      'The days after a payment in which customers may withdraw from the contract; 0 if you sell only to businesses:',
+      'then buyers need not consent to begin at once',
+    ].join(' '),
+  }),
   METRICS_PORT: Type.Optional(
     Type.Integer({
       minimum: 0,

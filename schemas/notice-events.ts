@@ -9,11 +9,13 @@ import {
   Micros,
   OneOf,
   PositiveMicros,
+  PurchaseId,
   Sha256,
   Slug,
   Tagged,
   Timestamp,
 } from './primitives.ts'
+import { Money } from './purchase-events.ts'
 
 /**
  * The notices of an account, and their destinations: mail, a URL, or both. `identityNumber` is the identity that
@@ -70,6 +72,16 @@ export const Notice = Tagged(
     replacedBy: Type.Optional(Slug),
     /** At most this many days are left. */
     days: Type.Integer({ minimum: 1 }),
+  }),
+  /** The receipt of a declaration. */
+  Closed({
+    kind: Type.Literal('withdrawal_received'),
+    purchaseId: PurchaseId,
+    declaredAt: Timestamp,
+    paidAt: Timestamp,
+    creditsMicros: PositiveMicros,
+    paid: Money,
+    refund: Money,
   }),
 )
 export type Notice = Static<typeof Notice>

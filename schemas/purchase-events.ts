@@ -42,6 +42,9 @@ export const PurchaseOpened = Closed({
   keepsMethod: Type.Optional(Type.Literal(true)),
   /** The service buys by itself, with the payment method that was kept of this purchase. */
   methodOf: Type.Optional(PurchaseId),
+  /** The customer may withdraw for so many days after the payment, and has asked to begin before they end. */
+  withdrawalDays: Type.Optional(Type.Integer({ minimum: 1 })),
+  beginAtOnce: Type.Optional(Type.Literal(true)),
 })
 export type PurchaseOpened = Static<typeof PurchaseOpened>
 
@@ -66,9 +69,13 @@ const Address = Type.Record(Type.String({ maxLength: 32 }), Type.String({ maxLen
   maxProperties: 10,
 })
 
+/** What else shows where the customer is: the country of the card, and whether a tax ID was given. */
+const Evidence = Closed({ cardCountry: Type.Optional(Country), taxId: Type.Optional(Type.Literal(true)) })
+export type Evidence = Static<typeof Evidence>
+
 /**
  * The payment has arrived, and its credits follow. `amount` is all that was paid, with the `tax` in it. `country` is
- * that of the invoice address, by ISO 3166-1.
+ * that of the invoice address, by ISO 3166-1. The `evidence` is as much as the payment service had told by then.
  */
 export const PurchasePaid = Closed({
   purchaseId: PurchaseId,
@@ -77,6 +84,7 @@ export const PurchasePaid = Closed({
   tax: Type.Optional(money.amount),
   country: Type.Optional(Country),
   address: Type.Optional(Address),
+  evidence: Type.Optional(Evidence),
   customer: Type.Optional(Reference),
   invoice: Type.Optional(Reference),
 })
@@ -100,8 +108,8 @@ const claim = {
 }
 
 /**
- * The operator wants to return money. The credits are withdrawn in the same append, so that they cannot be used
- * meanwhile. The payment service then gets `claimId` as the key of the refund.
+ * The operator wants to return money, or the customer has withdrawn. The credits are withdrawn in the same append, so
+ * that they cannot be used meanwhile. The payment service then gets `claimId` as the key of the refund.
  */
 export const RefundRequested = Closed({ ...claim, reason: Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }) })
 /** The payment service has accepted the refund that was requested. */
@@ -110,6 +118,12 @@ export const RefundAccepted = Closed({ purchaseId: PurchaseId, claimId: Referenc
 export const PaymentRefunded = Closed(claim)
 /** The money did not reach the customer, so the credits come back. */
 export const RefundFailed = Closed({ purchaseId: PurchaseId, claimId: Reference })
+
+/**
+ * The customer withdraws from the contract. `amount` is paid back, by the refund `claimId` that follows in the append;
+ * without one, everything was used.
+ */
+export const WithdrawalDeclared = Closed({ purchaseId: PurchaseId, claimId: Type.Optional(Reference), ...money })
 
 /** The customer's bank takes the money back. What was used of the credits is owed. */
 export const PaymentDisputed = Closed({ ...claim, owedMicros: Micros })
@@ -130,6 +144,7 @@ export const purchaseEvents = {
   RefundAccepted,
   PaymentRefunded,
   RefundFailed,
+  WithdrawalDeclared,
   PaymentDisputed,
   DisputeWon,
   CreditsOwed,

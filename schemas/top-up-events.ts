@@ -13,6 +13,8 @@ export const TopUpSet = Closed({
   targetMicros: Type.Optional(PositiveMicros),
   monthlyAmount: money.amount,
   currency: money.currency,
+  /** The owner asks that the credits of each top-up can be used before the days for its withdrawal end. */
+  beginAtOnce: Type.Optional(Type.Literal(true)),
 })
 export type TopUpSet = Static<typeof TopUpSet>
 

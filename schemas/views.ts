@@ -14,6 +14,7 @@ import {
   type RunId,
   type UploadId,
 } from './primitives.ts'
+import type { Evidence } from './purchase-events.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
 // are ISO 8601 in UTC.
@@ -344,6 +345,9 @@ export interface PurchaseRow {
   creditsMicros: number
   bonusMicros?: number
   pack?: string
+  /** As in `PurchaseOpened`. */
+  withdrawalDays?: number
+  beginAtOnce?: true
   /** The price and, once it is paid, all that was paid. */
   amount: string
   currency: string
@@ -355,7 +359,10 @@ export interface PurchaseRow {
   paymentId?: string
   tax?: string
   country?: string
+  evidence?: Evidence
   invoice?: string
+  /** Set once the customer has withdrawn from the contract, with the money that is paid back. */
+  withdrawal?: WithdrawalRow
   /** Refunds and disputes, the oldest first. */
   claims?: readonly ClaimRow[]
 }
@@ -363,6 +370,12 @@ export interface PurchaseRow {
 export const PURCHASE_STATUSES = ['open', 'paid', 'expired', 'failed'] as const
 export const PurchaseStatus = OneOf(...PURCHASE_STATUSES)
 export type PurchaseStatus = Static<typeof PurchaseStatus>
+
+export interface WithdrawalRow {
+  at: string
+  amount: string
+  currency: string
+}
 
 export interface ClaimRow {
   claimId: string

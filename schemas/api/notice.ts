@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Closed, MAX_GRANT_MICROS, Slug, Tagged, Url } from '../primitives.ts'
+import { Closed, MAX_GRANT_MICROS, PurchaseId, Slug, Tagged, Url } from '../primitives.ts'
+import { Money } from '../purchase-events.ts'
 import { about } from './about.ts'
 import { Timestamp } from './common.ts'
 import { KeyId } from './key.ts'
@@ -106,6 +107,16 @@ export const ModelRetiringEvent = Closed({
   }),
 })
 
+export const WithdrawalReceivedEvent = Closed({
+  type: Type.Literal('withdrawal.received'),
+  timestamp: about(Timestamp, 'When the notice was raised.'),
+  data: Closed({
+    purchase_id: PurchaseId,
+    declared_at: about(Timestamp, 'When the owner withdrew from the contract about the purchase.'),
+    refund: about(Money, 'What is paid back.', { amount: '12.38', currency: 'EUR' }),
+  }),
+})
+
 /** The body of a webhook about a notice. */
 export const NoticeEvent = Tagged(
   'type',
@@ -116,5 +127,6 @@ export const NoticeEvent = Tagged(
   CreditsExpiringEvent,
   TopUpStoppedEvent,
   ModelRetiringEvent,
+  WithdrawalReceivedEvent,
 )
 export type NoticeEvent = Static<typeof NoticeEvent>

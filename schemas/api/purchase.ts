@@ -27,6 +27,16 @@ export const NewPurchase = Closed({
       true,
     ),
   ),
+  begin_at_once: Type.Optional(
+    about(
+      Type.Boolean(),
+      [
+        'The buyer asks for the credits at once, and pays for those used before a withdrawal from the contract.',
+        'Must be true unless the service sells only to businesses.',
+      ].join(' '),
+      true,
+    ),
+  ),
   ...returnUrls,
 })
 export type NewPurchase = Static<typeof NewPurchase>
@@ -60,6 +70,13 @@ export const Purchase = Closed({
   invoice: Type.Optional(about(Type.String(), 'The ID of the invoice.', 'in_1MtHbELkdIwHu7ixl4OzzPMv')),
   created_at: Timestamp,
   paid_at: Type.Optional(Timestamp),
+  withdrawal_until: Type.Optional(about(Timestamp, 'Until when the buyer may withdraw from the contract.')),
+  withdrawal: Type.Optional(
+    about(
+      Closed({ declared_at: Timestamp, amount, currency }),
+      'When the buyer withdrew from the contract, and what is paid back: the price of what was not used.',
+    ),
+  ),
   claims: Type.Optional(about(Type.Array(Claim), 'Refunds and disputes, the oldest first.')),
 })
 export type Purchase = Static<typeof Purchase>

@@ -3,6 +3,7 @@ import { Closed, MAX_GRANT_MICROS } from '../primitives.ts'
 import { about } from './about.ts'
 import { Timestamp } from './common.ts'
 import { Pack } from './packs.ts'
+import { NewPurchase } from './purchase.ts'
 
 const Credits = (description: string, example: number) =>
   about(Type.Number({ exclusiveMinimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }), description, example)
@@ -20,7 +21,7 @@ const settings = {
   ),
 }
 
-export const NewTopUp = Closed(settings)
+export const NewTopUp = Closed({ ...settings, begin_at_once: NewPurchase.properties.begin_at_once })
 export type NewTopUp = Static<typeof NewTopUp>
 
 export const TopUp = Closed({

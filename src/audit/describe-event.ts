@@ -72,6 +72,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${describeClaim(event.data)} refunded`
     case 'RefundFailed':
       return `${event.data.purchaseId}: the refund ${event.data.claimId} failed`
+    case 'WithdrawalDeclared': {
+      const { purchaseId, amount, currency } = event.data
+      return `${purchaseId}: the customer withdraws from the contract, and gets ${amount} ${currency} back`
+    }
     case 'PaymentDisputed':
       return `${describeClaim(event.data)} disputed`
     case 'DisputeWon':
@@ -232,6 +236,8 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
       return `top-ups are off: ${notice.code}`
     case 'model_retiring':
       return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
+    case 'withdrawal_received':
+      return `the receipt of the withdrawal from ${notice.purchaseId}`
     default:
       return unreachable(notice)
   }

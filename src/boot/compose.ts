@@ -50,6 +50,7 @@ import { Routes } from '../services/providers/routes.ts'
 import { PaymentReports } from '../services/purchases/payment-reports.ts'
 import { Purchases } from '../services/purchases/purchases.ts'
 import { TopUps } from '../services/purchases/top-ups.ts'
+import { Withdrawals } from '../services/purchases/withdrawals.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Previews } from '../services/runs/previews.ts'
@@ -257,11 +258,13 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const { priceList } = core.services
   const perHour = config.payments?.purchasesPerHour ?? MAX_OPENED
-  const topUps = new TopUps({ accounts, clock, random, priceList, payments, perHour })
+  const withdrawalDays = config.payments?.withdrawalDays ?? 0
+  const topUps = new TopUps({ accounts, clock, random, priceList, payments, perHour, withdrawalDays })
   const purchases = new Purchases({
     ...{ accounts, reads, clock, random, payments, publicUrl },
-    ...{ priceList, topUps, perHour },
+    ...{ priceList, topUps, perHour, withdrawalDays },
   })
+  const withdrawals = new Withdrawals({ accounts, reads, clock, random })
   const paymentReports = new PaymentReports({ accounts, purchases, payments, logger })
   const paymentsReactor =
     payments && new PaymentsReactor({ accounts, reads, views, purchases, topUps, payments, clock, logger })
@@ -275,7 +278,8 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
     ...authorize({ histories, runCounts, overview, prices }),
-    ...authorize({ audit, proofs, callbacks, webhookTests, purchases, topUps, paymentReports }),
+    ...authorize({ audit, proofs, callbacks, webhookTests, paymentReports }),
+    ...authorize({ purchases, topUps, withdrawals }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })

@@ -107,6 +107,8 @@ export interface PaymentsConfig {
   automaticTax: boolean
   /** Purchases that an account may open in an hour. */
   purchasesPerHour: number
+  /** The days after a payment in which customers may withdraw from the contract; 0 for none. */
+  withdrawalDays: number
 }
 
 export interface SealConfig {

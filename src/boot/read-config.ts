@@ -227,6 +227,7 @@ const readPayments = (environment: Environment): Config['payments'] => {
   return {
     ...{ secretKey, webhookSecrets: webhookSecret.split(','), url: url && readUrl('STRIPE_URL', url) },
     ...{ managedPayments, automaticTax, purchasesPerHour: environment.PURCHASES_PER_HOUR },
+    withdrawalDays: environment.WITHDRAWAL_DAYS,
   }
 }
 

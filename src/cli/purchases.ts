@@ -3,7 +3,7 @@ import type { ClaimRow, PurchaseRow } from '../../schemas/views.ts'
 import { decimalsOf } from '../domain/currencies.ts'
 import { sumOfAmounts } from '../domain/decimal-amounts.ts'
 import { fromMicros } from '../domain/money.ts'
-import { purchaseItem } from '../services/purchases/purchase-item.ts'
+import { purchaseItem, withdrawableUntil } from '../services/purchases/purchase-item.ts'
 import { type CountrySales, salesByCountry, standingClaims } from '../services/purchases/sales-by-country.ts'
 import { checkReason, parseAmount, parsePeriod } from './arguments.ts'
 import { operatorOf } from './operator.ts'
@@ -129,7 +129,10 @@ const standing = (row: PurchaseRow, kind: ClaimRow['kind']): string | undefined 
 const details = (row: PurchaseRow) => ({
   bonus: row.bonusMicros === undefined ? undefined : fromMicros(row.bonusMicros),
   ...{ pack: row.pack, tax: row.tax && `${row.tax} ${row.currency}`, country: row.country },
+  ...{ card_country: row.evidence?.cardCountry, tax_id: row.evidence?.taxId && 'given' },
   ...{ invoice_id: row.invoice, payment_id: row.paymentId, checkout_id: row.checkoutId },
+  ...{ begin_at_once: row.beginAtOnce && `consented at ${row.createdAt}`, withdrawal_until: withdrawableUntil(row) },
+  withdrawal: row.withdrawal && `${row.withdrawal.amount} ${row.withdrawal.currency} at ${row.withdrawal.at}`,
   ...(row.claims && { claims: row.claims.map(claimText).join('\n') }),
 })
 

@@ -185,6 +185,8 @@ export interface PurchaseRefusals {
   amount_not_payable: { reason: string }
   purchase_not_found: object
   purchase_not_paid: object
+  /** Within the days for withdrawal, nothing begins unless the customer asks for it. */
+  begin_at_once_required: { days: number }
   /** An account opens only so many purchases in an hour. */
   too_many_purchases: { limit: number; retryAfterMs: number }
   /** Credits that were used and not paid for after all. */
@@ -204,6 +206,9 @@ export interface PurchaseRefusals {
   top_up_not_due: object
   /** `most` is the money whose credits are all left. */
   refund_above_rest: { most: string; currency: string }
+  /** The purchase has no right of withdrawal, such as one between businesses. */
+  withdrawal_not_offered: object
+  withdrawal_too_late: { endsAt: string }
 }
 
 export interface AuditRefusals {

@@ -69,8 +69,6 @@ export interface Checkout extends PurchaseOf {
   expiresAtMs: number
   /** Whether the service keeps the payment method for charges while its owner is away. */
   keepsMethod: boolean
-  /** Words beside the button that pays, at most 1200 characters. */
-  consent?: string | undefined
 }
 
 export interface OpenedCheckout {
@@ -99,6 +97,10 @@ export interface PaymentFacts {
   /** The country of the billing address: ISO 3166-1 alpha-2. */
   country: string | undefined
   address: Address | undefined
+  /** The country of the card. Undefined in reports, and for other ways to pay. */
+  cardCountry: string | undefined
+  /** Whether the customer gave a tax ID. */
+  hasTaxId: boolean
   email: string | undefined
   customerId: string | undefined
   invoiceId: string | undefined

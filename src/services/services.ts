@@ -20,6 +20,7 @@ import type { PriceList } from './purchases/price-list.ts'
 import type { PurchaseRefunds } from './purchases/purchase-refunds.ts'
 import type { Purchases } from './purchases/purchases.ts'
 import type { TopUps } from './purchases/top-ups.ts'
+import type { Withdrawals } from './purchases/withdrawals.ts'
 import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { RunCounts } from './runs/run-counts.ts'
@@ -57,6 +58,7 @@ export interface Services extends CoreServices {
   callbacks: Functions<Callbacks>
   purchases: Functions<Purchases>
   topUps: Functions<TopUps>
+  withdrawals: Functions<Withdrawals>
   paymentReports: Functions<PaymentReports>
   webhookTests: Functions<WebhookTests>
   signIn: Functions<SignIn>

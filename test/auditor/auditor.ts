@@ -93,6 +93,8 @@ export class Auditor {
   #isWelcomed = false
   readonly #budgets = new Budgets()
   readonly #notices = new Notices()
+  /** The purchases with a right of withdrawal that was not used. */
+  readonly #withdrawable = new Set<unknown>()
   /** The last day of use of each key. */
   readonly #usedOn = new Map<unknown, string>()
   readonly #sessions = new Set<unknown>()
@@ -239,6 +241,11 @@ export class Auditor {
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
       case 'PurchaseOpened':
+        if (data['withdrawalDays'] !== undefined) this.#withdrawable.add(data['purchaseId'])
+        return this.#expect(
+          (data['withdrawalDays'] === undefined) === (data['beginAtOnce'] === undefined),
+          'a purchase that may be withdrawn from begins without the consent',
+        )
       case 'CheckoutOpened':
       case 'PurchasePaid':
       case 'PurchaseClosed':
@@ -246,6 +253,14 @@ export class Auditor {
       case 'RefundAccepted':
       case 'PaymentRefunded':
       case 'RefundFailed':
+        return
+      case 'WithdrawalDeclared': {
+        const next = after?.data as Facts | undefined
+        const isRefunded = after?.type === 'RefundRequested' && next?.['claimId'] === data['claimId']
+        this.#expect(this.#withdrawable.delete(data['purchaseId']), 'a purchase cannot be withdrawn from')
+        this.#expect(data['claimId'] === undefined || isRefunded, 'a withdrawal is not in one append with its refund')
+        return this.#notices.declare(data, (event.metadata as { at: string }).at)
+      }
       case 'PaymentDisputed':
       case 'DisputeWon':
       case 'CreditsOwed':

@@ -16,6 +16,8 @@ export class Notices {
   #count = 0
   /** The kinds that the append must still hold, with the facts that tell one from another. */
   #expected: Facts[] = []
+  /** The receipt that the append must still hold. */
+  #receipt: Facts | undefined
   /** The shares of budgets that were told, as `<key>/<period>/<share>`. */
   readonly #told = new Set<string>()
   readonly #endsTold = new Set<unknown>()
@@ -41,6 +43,11 @@ export class Notices {
     this.#expected.push({ kind: reached === 100 ? 'budget_exhausted' : 'budget_warning', ...use })
   }
 
+  /** A withdrawal from a purchase, whose receipt ends the append. */
+  declare({ purchaseId, amount, currency }: Facts, declaredAt: string) {
+    this.#receipt = { purchaseId, declaredAt, refund: { amount, currency } }
+  }
+
   /** Whether a notice is the next one that is called for. */
   take({ number, notice, to }: Facts): boolean {
     this.#count += 1
@@ -48,6 +55,12 @@ export class Notices {
     if (number !== this.#count) return false
     const { kind, keyId, renewsAt: _, ...facts } = notice as Facts
     const { model, retiresAt, days, lot, expiresAt } = facts
+    if (kind === 'withdrawal_received') {
+      const { purchaseId, declaredAt, refund } = facts
+      const isReceipt = isDeepStrictEqual({ purchaseId, declaredAt, refund }, this.#receipt)
+      this.#receipt = undefined
+      return isReceipt
+    }
     if (kind === 'credits_expiring') return this.#isNew(`lot ${lot} ${expiresAt} ${days}`)
     if (kind === 'model_retiring') return this.#isNew(`${model} ${retiresAt} ${days}`)
     if (kind !== 'key_expiring')
@@ -78,8 +91,9 @@ export class Notices {
 
   /** Whether the append held all notices that it called for. */
   areComplete(): boolean {
-    const missing = this.#expected.length
+    const isComplete = this.#expected.length === 0 && this.#receipt === undefined
     this.#expected = []
-    return missing === 0
+    this.#receipt = undefined
+    return isComplete
   }
 }

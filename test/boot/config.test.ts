@@ -374,6 +374,7 @@ t.test('sales need a key of Stripe and the secret of its webhooks', t => {
   const payments = {
     ...{ secretKey: 'sk_test_hush1', webhookSecrets: ['whsec_hush2'], url: undefined },
     ...{ managedPayments: false, automaticTax: false, purchasesPerHour: 10 },
+    withdrawalDays: 14,
   }
   t.same(readConfig(both).payments, payments)
   const more = { STRIPE_URL: 'http://127.0.0.1:4242', MANAGED_PAYMENTS: 'true', PURCHASES_PER_HOUR: '3' }

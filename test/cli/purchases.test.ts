@@ -7,6 +7,7 @@ import { operatorOf } from '../support/operator.ts'
 import { pack } from '../support/pack-samples.ts'
 import { salesEnvironment } from '../support/sales.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
+import type { Buyer } from '../support/stripe/checkout-sessions.ts'
 import { startStripe } from '../support/stripe/stub.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -18,11 +19,11 @@ const start = async (t: Test) => {
   const environment = await salesEnvironment(t, stripe)
   const service = await startService(t, { folder, environment, providers: { sandbox: instantProvider } })
   const reports = stripe.sendTo(`${service.url}/callbacks/stripe`)
-  const buy = async (body: object, { country = 'DE', tax = 0 } = {}) => {
+  const buy = async (body: object, buyer: Buyer = {}) => {
     const customer = await openAccount(service, { credits: 1 })
-    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', body)
+    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, ...body })
     const sessionId = /cs_[A-Za-z0-9_]+/.exec(purchase.url as string)?.[0] as string
-    await stripe.pay(sessionId, { country, tax })
+    await stripe.pay(sessionId, buyer)
     await reports.settled()
     const balance = async () => (await customer.send<{ credits_balance: number }>('/v1/balance')).body.credits_balance
     return { customer, purchase, balance, paymentId: String(stripe.session(sessionId).payment_intent) }
@@ -33,7 +34,7 @@ const start = async (t: Test) => {
 t.test('purchases list and show tell what was bought, paid and returned', async t => {
   const { stripe, reports, buy, operator } = await start(t)
   t.equal(await operator.text(t, 'purchases', 'list'), 'There are no purchases.\n')
-  const ada = await buy({ pack: 'studio' }, { tax: 1900 })
+  const ada = await buy({ pack: 'studio' }, { tax: 1900, taxId: 'IE6388047V' })
   const bob = await buy({ credits: 100 })
   const refund = stripe.refund(ada.paymentId, 1000)
   const failing = stripe.refund(ada.paymentId, 2000)
@@ -52,6 +53,9 @@ t.test('purchases list and show tell what was bought, paid and returned', async 
   const text = await operator.text(t, 'purchases', 'show', ada.purchase.id)
   t.match(text, /^pack +studio$/m)
   t.match(text, /^tax +19\.00 EUR$/m)
+  t.match(text, /^tax id +given$/m)
+  t.match(text, /^begin at once +consented at \S+Z$/m)
+  t.match(text, /^withdrawal until +\S+T12:00:00\.000Z$/m)
   t.match(text, new RegExp(`refund ${refund.id} of 10\\.00 EUR at \\S+$`, 'm'))
   t.match(text, new RegExp(`refund ${failing.id} of 20\\.00 EUR at \\S+, failed at \\S+$`, 'm'))
   t.match(await operator.json(t, 'purchases', 'show', bob.purchase.id), {
@@ -59,6 +63,16 @@ t.test('purchases list and show tell what was bought, paid and returned', async 
     payment_id: bob.paymentId,
   })
   t.match(await operator.refused(t, 'purchases', 'show', 'pur_x'), /^There is no such purchase; "tollgate purchases /)
+})
+
+t.test('purchases show tells of a withdrawal', async t => {
+  const { buy, operator } = await start(t)
+  const { purchase, customer } = await buy({ pack: 'starter' })
+  t.equal((await customer.post(`/v1/purchases/${purchase.id}/withdrawal`, {})).status, 200)
+  const text = await operator.text(t, 'purchases', 'show', purchase.id)
+  t.match(text, /^withdrawal +12\.50 EUR at \S+Z$/m)
+  t.match(text, /^refunded +12\.50 EUR$/m)
+  t.notMatch(text, /^withdrawal until +2/m)
 })
 
 t.test('purchases refund withdraws credits, and the service gets the money returned', async t => {

@@ -29,7 +29,7 @@ const openBuyer = async () => {
   /** Opens a purchase by the form of the page. */
   const open = async (fields: Record<string, string> = { pack: 'starter' }) => {
     await browser.get(PAGE)
-    const { status, location } = await browser.post(PAGE, fields)
+    const { status, location } = await browser.post(PAGE, { begin_at_once: 'true', ...fields })
     t.equal(status, 303)
     const id = /^\/console\/credits\/purchases\/(pur_\w+)\/pay$/.exec(location ?? '')?.[1] ?? ''
     const { headers, text } = await browser.get(location ?? '')
@@ -76,6 +76,19 @@ t.test('the links of refused runs choose a pack, or fill in the amount and show 
       'Choose 100 to 50,000 credits, with at most six decimals.',
       credits,
     )
+})
+
+t.test('without the consent to begin at once, the form comes again and says so', async t => {
+  const { browser, page } = await openBuyer()
+  const { text, words } = await page()
+  t.match(text, /<input[^>]* name="begin_at_once"[^>]* required/)
+  t.match(words, 'Give me the credits at once, although I may withdraw from the contract for 14 days.')
+  const answer = await browser.post(PAGE, { credits: '250' })
+  t.equal(answer.status, 400)
+  t.match(wordsOf(answer.text), 'Tick this box to get the credits at once. Nothing was bought.')
+  t.match(answer.text, /<input[^>]* aria-describedby="begin_at_once-fault"/)
+  t.match(wordsOf(answer.text), 'Buy 250 credits for 3.13 EUR')
+  t.notMatch((await page()).text, 'id="purchases"')
 })
 
 t.test('a service without a payment service offers nothing, and refuses forms', async t => {
@@ -147,13 +160,14 @@ t.test('a purchase that was not paid says so, and leads back to the same choice'
 t.test('refusals stand on the page in plain words', async t => {
   const { browser } = await openBuyer()
   const refused = async (fields: Record<string, string>) => {
-    const { status, text } = await browser.post(PAGE, fields)
+    const { status, text } = await browser.post(PAGE, { begin_at_once: 'true', ...fields })
     return [status, /<p class="fault"[^>]*>(.*?)<\/p>/.exec(text)?.[1]]
   }
   t.same(await refused({}), [400, 'Choose a pack or an amount of credits.'])
   t.same(await refused({ pack: 'gone' }), [400, 'This pack is no longer for sale. Please choose another one.'])
   t.same(await refused({ credits: '99' }), [400, 'Choose 100 to 50,000 credits, with at most six decimals.'])
-  for (let count = 0; count < 12; count++) t.equal((await browser.post(PAGE, { pack: 'starter' })).status, 303)
+  for (let count = 0; count < 12; count++)
+    t.equal((await browser.post(PAGE, { pack: 'starter', begin_at_once: 'true' })).status, 303)
   const [status, words] = await refused({ pack: 'starter' })
   t.equal(status, 429)
   t.match(words, /An account may open 12 purchases an hour\. Try again in/)
@@ -221,7 +235,8 @@ t.test('refunds show at their purchase and in the list', async t => {
 
 t.test('the list has ten purchases on a page', async t => {
   const { browser, page } = await openBuyer()
-  for (let count = 0; count < 12; count++) await browser.post(PAGE, { credits: String(100 + count) })
+  for (let count = 0; count < 12; count++)
+    await browser.post(PAGE, { credits: String(100 + count), begin_at_once: 'true' })
   const { text } = await page()
   const on = (html: string) => [...html.matchAll(/purchases\/pur_\w+" data-item/g)].length
   t.equal(on(text), 10)
@@ -238,7 +253,7 @@ t.test('while Stripe does not answer, a purchase shows as it was, and none is op
   const { path } = await open()
   stripe.fail('error')
   t.match((await page(path)).words, 'The payment service does not answer right now')
-  const { status, text } = await browser.post(PAGE, { pack: 'starter' })
+  const { status, text } = await browser.post(PAGE, { pack: 'starter', begin_at_once: 'true' })
   stripe.recover()
   t.equal(status, 503)
   t.match(text, `href="${PAGE}"`, 'and the page says how to try again')
@@ -249,7 +264,7 @@ t.test('prices change while a page is open', async t => {
   await browser.get(PAGE)
   unwrap(await services.priceList.publish(operator, { packs: [] }))
   t.teardown(async () => unwrap(await services.priceList.publish(operator, priceList)))
-  const { text } = await browser.post(PAGE, { pack: 'starter' })
+  const { text } = await browser.post(PAGE, { pack: 'starter', begin_at_once: 'true' })
   t.match(wordsOf(text), 'This service sells no credits.')
   t.notMatch((await browser.get(PAGE)).text, 'Buy credits')
 })

@@ -23,13 +23,19 @@ t.test('a customer returns only to pages of the web', async t => {
   }
   for (const name of ['success_url', 'cancel_url'])
     for (const [url, message] of Object.entries(urls)) {
-      const { status, body } = await customer.post('/v1/purchases', { pack: 'starter', [name]: url })
+      const { status, body } = await customer.post('/v1/purchases', {
+        begin_at_once: true,
+        pack: 'starter',
+        [name]: url,
+      })
       t.equal(status, 400, url)
       t.match(body.error, { code: 'invalid_request', message, errors: [{ path: `/${name}`, message: String }] }, url)
     }
   t.equal(stripe.requestsTo('POST /v1/checkout/sessions').length, 0)
   const success_url = 'https://app.example.com/bought?session={CHECKOUT_SESSION_ID}'
-  const { status, body } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter', success_url })
+  const { status, body } = await customer.post<Purchase>('/v1/purchases', {
+    ...{ pack: 'starter', begin_at_once: true, success_url },
+  })
   t.equal(status, 200, JSON.stringify(body))
   t.equal(stripe.session(sessionOf(body)).success_url, success_url)
 })
@@ -53,7 +59,7 @@ t.test('nothing but a JSON object of a fair size opens a purchase', async t => {
 
 t.test('IDs that are no IDs, or of others, are not found', async t => {
   const [owner, thief] = [await openAccount(service), await openAccount(service)]
-  const { body: purchase } = await owner.post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const { body: purchase } = await owner.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   const asked = stripe.requests.length
   for (const id of [purchase.id, `${owner.accountId}%2f${purchase.id}`, `..%2f${purchase.id}`, '%00', 'pur_%2e%2e%2f'])
     t.match(await thief.sendRaw(`/v1/purchases/${id}`), { status: /^40[04]$/ }, id)
@@ -65,14 +71,14 @@ t.test('keys that may not spend buy nothing', async t => {
   const owner = await openAccount(service)
   for (const scope of ['read', 'keys'] as const) {
     const key = await openKey(service, owner, { scope })
-    t.equal((await key.post('/v1/purchases', { pack: 'starter' })).status, 403, scope)
+    t.equal((await key.post('/v1/purchases', { begin_at_once: true, pack: 'starter' })).status, 403, scope)
   }
-  t.equal((await service.client().post('/v1/purchases', { pack: 'starter' })).status, 401)
+  t.equal((await service.client().post('/v1/purchases', { begin_at_once: true, pack: 'starter' })).status, 401)
 })
 
 t.test('whoever reloads a page all the time does not use up what Stripe allows', async t => {
   const customer = await openAccount(service)
-  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   const asked = () => stripe.requestsTo('GET /v1/checkout/sessions/').length
   const before = asked()
   const look = () => customer.send<Purchase>(`/v1/purchases/${purchase.id}`)
@@ -91,17 +97,23 @@ t.test('whoever reloads a page all the time does not use up what Stripe allows',
 t.test('50 purchases at once are not more than an hour allows', async t => {
   const customer = await openAccount(service)
   const replies = await Promise.all(
-    Array.from({ length: 50 }, () => customer.post<Purchase>('/v1/purchases', { pack: 'starter' })),
+    Array.from({ length: 50 }, () =>
+      customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' }),
+    ),
   )
   t.equal(replies.filter(({ status }) => status === 200).length, 10)
   t.equal(replies.filter(({ status }) => status === 429).length, 40)
   const other = await openAccount(service)
-  t.equal((await other.post('/v1/purchases', { pack: 'starter' })).status, 200, 'another account buys')
+  t.equal(
+    (await other.post('/v1/purchases', { begin_at_once: true, pack: 'starter' })).status,
+    200,
+    'another account buys',
+  )
 })
 
 t.test('a name and an address of any length lock nobody out', async t => {
   const customer = await openAccount(service, { credits: 1 })
-  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   stripe.pay(sessionOf(purchase), { name: `${'Å'.repeat(499)}${'🎈'.repeat(1000)}`, country: 'unknown' })
   await reports.settled()
   t.match((await customer.send<Balance>('/v1/balance')).body, { credits_balance: 1001 })

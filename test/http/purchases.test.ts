@@ -5,6 +5,7 @@ import { picture } from '../support/client.ts'
 import { startSales } from '../support/sales.ts'
 import { instantProvider, openAccount } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 const service = await startSales(t, {
   providers: { sandbox: instantProvider },
@@ -14,7 +15,8 @@ const { stripe, reports } = service
 
 const customerOf = async () => {
   const customer = await openAccount(service, { credits: 1 })
-  const buy = async (body: object = { pack: 'starter' }) => await customer.post<Purchase>('/v1/purchases', body)
+  const buy = async (body: object = { pack: 'starter' }) =>
+    await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, ...body })
   const balance = async () => (await customer.send<Balance>('/v1/balance')).body
   const sessionOf = (purchase: Purchase) => {
     return /cs_[A-Za-z0-9_]+/.exec(purchase.url as string)?.[0] as string
@@ -63,6 +65,22 @@ t.test('whoever asks for the purchase finds it paid before the report', async t 
   await reports.settled()
   reports.times = 1
   t.match(await customer.balance(), { credits_balance: 251 })
+})
+
+t.test('evidence of the country is recorded as far as Stripe has told it', async t => {
+  const customer = await customerOf()
+  const evidenceOf = async ({ id }: Purchase) =>
+    unwrap(await service.core.services.purchaseRefunds.find({ kind: 'operator', name: 'ada' }, id)).evidence
+  const [reported, asked] = [(await customer.buy()).body, (await customer.buy()).body]
+  await stripe.pay(customer.sessionOf(reported), { taxId: 'IE6388047V' })
+  await reports.settled()
+  t.same(await evidenceOf(reported), { taxId: true }, 'a report does not have the card')
+  reports.isHeld = true
+  await stripe.pay(customer.sessionOf(asked))
+  t.match((await customer.send<Purchase>(`/v1/purchases/${asked.id}`)).body, { status: 'paid', country: 'DE' })
+  t.same(await evidenceOf(asked), { cardCountry: 'IE' })
+  reports.release()
+  await reports.settled()
 })
 
 t.test('a report counts only with a fresh signature', async t => {
@@ -161,6 +179,31 @@ t.test('an account begins only so many purchases an hour, and unclear ones are r
   t.equal(status, 429)
   t.match(body, { error: { code: 'rate_limited', message: /3 purchases an hour/ } })
   t.equal((await customer.send('/v1/purchases/pur_00000000000000000000000000')).status, 404)
+})
+
+t.test('nothing is bought without the consent to begin at once', async t => {
+  const customer = await customerOf()
+  for (const begin_at_once of [undefined, false]) {
+    const { status, body } = await customer.buy({ pack: 'starter', begin_at_once })
+    t.equal(status, 400)
+    t.match(body, {
+      error: { code: 'invalid_request', message: /the 14 days/, errors: [{ path: '/begin_at_once' }] },
+    })
+  }
+  t.equal((await customer.buy({ pack: 'starter', begin_at_once: 'yes' })).status, 400)
+  t.same((await customer.send<PurchaseList>('/v1/purchases')).body.data, [])
+})
+
+t.test('a service that sells only to businesses asks for no consent', async t => {
+  const businesses = await startSales(t, { environment: { WITHDRAWAL_DAYS: '0' } })
+  const customer = await openAccount(businesses, { credits: 1 })
+  const { status, body } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+  t.equal(status, 200)
+  await businesses.stripe.pay(/cs_\w+/.exec(body.url as string)?.[0] as string)
+  await businesses.reports.settled()
+  t.match((await customer.send<Purchase>(`/v1/purchases/${body.id}`)).body, {
+    status: 'paid',
+  })
 })
 
 t.test('purchases of another account do not exist', async (t: Test) => {

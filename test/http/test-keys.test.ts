@@ -95,12 +95,13 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     createSpeech: () => test.post('/v1/audio/speech', { model: 'eleven-v3', input: 'hello' }),
     cancelRun: async () => test.post(`/v1/runs/${await open()}/cancel`, {}, { Prefer: 'wait=30' }),
     listKeys: () => manager.send('/v1/keys'),
-    openPurchase: () => test.post('/v1/purchases', { pack: 'starter' }),
     setTopUp: () => {
       const body = JSON.stringify({ below_credits: 1, credits: 1, monthly_amount: '1.00' })
       return test.send('/v1/top_up', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body })
     },
     removeTopUp: () => test.send('/v1/top_up', { method: 'DELETE' }),
+    openPurchase: () => test.post('/v1/purchases', { begin_at_once: true, pack: 'starter' }),
+    withdrawPurchase: () => test.post('/v1/purchases/pur_00000000000000000000000000/withdrawal', {}),
     createKey: () => manager.post('/v1/keys', { name: 'another', livemode: false }),
     revokeKey: async () => {
       const { keyId } = await openKey(service, live, { livemode: false })
@@ -130,7 +131,8 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   const refused: Record<string, number> = {
     ...{ proveEvent: 404, proveConsistency: 404, getSeal: 404 },
     ...{ rotateWebhookSecret: 403, getNotices: 403, setNotices: 403 },
-    ...{ openPurchase: 403, getPurchase: 404, getTopUp: 404, setTopUp: 403, removeTopUp: 403 },
+    ...{ getTopUp: 404, setTopUp: 403, removeTopUp: 403 },
+    ...{ openPurchase: 403, withdrawPurchase: 403, getPurchase: 404 },
     ...{ setBudget: 403, getBudget: 404, removeBudget: 403 },
     // The run has no webhook.
     resendWebhook: 404,

@@ -13,7 +13,7 @@ const HOUR_MS = 60 * 60 * 1000
 /** Each costs a credit. */
 const RUNS = isLong ? 1000 : 60
 
-const wanted = { below_credits: 100, credits: 1000, monthly_amount: '50.00' }
+const wanted = { begin_at_once: true, below_credits: 100, credits: 1000, monthly_amount: '50.00' }
 
 const clock = new SkippingClock(Date.now())
 const service = await startSales(t, { clock, providers: { sandbox: instantProvider } })
@@ -22,7 +22,11 @@ const { stripe, reports } = service
 /** A customer with 101 credits, whose payment method is kept at Stripe. */
 const keptCustomer = async () => {
   const customer = await openAccount(service, { credits: 1, tester: true })
-  const { body } = await customer.post<Purchase>('/v1/purchases', { credits: 100, keep_method: true })
+  const { body } = await customer.post<Purchase>('/v1/purchases', {
+    credits: 100,
+    keep_method: true,
+    begin_at_once: true,
+  })
   const sessionId = /cs_\w+/.exec(body.url as string)?.[0] as string
   stripe.pay(sessionId)
   await reports.settled()
@@ -57,6 +61,7 @@ t.test('what cannot be topped up is refused, and nothing is charged', async t =>
   t.match(await refusalOf(stranger.send('/v1/top_up', { method: 'DELETE' })), { status: 404 })
   const { set, topUp } = await keptCustomer()
   const cases: [object, object][] = [
+    [{ begin_at_once: false }, { errors: [{ path: '/begin_at_once' }] }],
     [{ credits: undefined }, { message: /either `credits` or `target_credits`/ }],
     [{ target_credits: 500 }, { message: /either/ }],
     [{ credits: 99 }, { errors: [{ path: '/credits' }] }],
@@ -90,7 +95,7 @@ t.test(`${RUNS} parallel runs start one top-up`, async t => {
 
 t.test('a target is reached in whole credits', async t => {
   const { set, topUps, balance } = await keptCustomer()
-  await set({ below_credits: 102.5, target_credits: 300.5, monthly_amount: '50.00' })
+  await set({ begin_at_once: true, below_credits: 102.5, target_credits: 300.5, monthly_amount: '50.00' })
   await until('the top-up is paid', async () => (await topUps())[0]?.status === 'paid')
   t.match(await topUps(), [{ credits: 200 }])
   t.equal(await balance(), 301)

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Purchase, PurchaseList } from '../../schemas/api/purchase.ts'
 import { auditFolder } from '../support/ledger.ts'
@@ -27,7 +29,9 @@ const start = async (t: Test) => {
 }
 
 const buy = async (stripe: StripeStub, customer: Customer, url: string) => {
-  const { body: purchase } = await customer.at(url).post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const { body: purchase } = await customer
+    .at(url)
+    .post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
   stripe.pay(sessionId)
   await stripe.webhooks?.settled()
@@ -47,7 +51,7 @@ for (const [name, fault] of [
     stripe.fail(fault)
     const answer = customer
       .at(first.url)
-      .post('/v1/purchases', { pack: 'starter' })
+      .post('/v1/purchases', { begin_at_once: true, pack: 'starter' })
       .catch(() => undefined)
     await until('Stripe is asked', () => stripe.requestsTo('POST /v1/checkout/sessions').length > 0)
     await first.end('SIGKILL')
@@ -111,3 +115,70 @@ for (const [name, fault] of [
     await second.end('SIGTERM')
     t.same((await auditFolder(folder, environment)).faults, [])
   })
+
+for (const [name, fault] of [
+  ['before Stripe has refunded', 'hang'],
+  ['after Stripe has refunded', SLOW_MS],
+] as const)
+  t.test(`a withdrawal and a kill ${name} are one declaration and one refund, with a receipt`, async t => {
+    const { stripe, environment, folder, customer, service, first } = await start(t)
+    const { purchase, paymentId } = await buy(stripe, customer, first.url)
+    // Nothing is reported from here on.
+    stripe.webhooks?.close()
+    stripe.webhooks = undefined
+    stripe.fail(fault)
+    const withdraw = (url: string) => customer.at(url).post<Purchase>(`/v1/purchases/${purchase.id}/withdrawal`, {})
+    const { status, body: before } = await withdraw(first.url)
+    t.equal(status, 200)
+    t.equal(await customer.at(first.url).balance(), 1, 'the credits are gone before Stripe answers')
+    const route = fault === 'hang' ? 'GET /v1/refunds' : 'POST /v1/refunds'
+    await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
+    await first.end('SIGKILL')
+    const refunds = () => stripe.store.all('refund')
+    if (fault !== 'hang') await until('Stripe has refunded', () => refunds().length > 0)
+    stripe.recover()
+    // As after a day.
+    stripe.idempotencyKeys.forget()
+    const second = await service()
+    const { body: after } = await withdraw(second.url)
+    t.same(after, before, 'the same declaration')
+    await until('the refund is accepted', async () => {
+      const core = await openFolder(folder, { environment })
+      const { purchases } = await core.accounts.currentState(customer.accountId)
+      await core.close()
+      return purchases.get(purchase.id)?.claims[0]?.status === 'standing'
+    })
+    t.match(refunds(), [{ amount: 1250, payment_intent: paymentId }])
+    t.equal(refunds().length, 1)
+    t.equal(await customer.at(second.url).balance(), 1)
+    const outbox = join(folder, 'outbox')
+    const receipts = async () =>
+      (await Promise.all((await readdir(outbox)).map(mail => readFile(join(outbox, mail), 'utf8')))).filter(mail =>
+        mail.includes(purchase.id),
+      )
+    await until('the receipt is there', async () => (await receipts()).length > 0)
+    await second.end('SIGTERM')
+    t.same((await auditFolder(folder, environment)).faults, [])
+  })
+
+t.test('two processes that get withdrawals at the same time record one, and refund once', async t => {
+  const { stripe, environment, folder, customer, service, first } = await start(t)
+  const { purchase, paymentId } = await buy(stripe, customer, first.url)
+  const second = await service()
+  const asked = Array.from({ length: 20 }, (_, number) =>
+    customer.at((number % 2 === 0 ? first : second).url).post<Purchase>(`/v1/purchases/${purchase.id}/withdrawal`, {}),
+  )
+  const answers = await Promise.all(asked)
+  const times = new Set(answers.map(({ body }) => body.withdrawal?.declared_at))
+  t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
+  t.equal(times.size, 1)
+  t.type([...times][0], 'string')
+  await until('Stripe refunds', () => stripe.store.all('refund').length > 0)
+  await stripe.webhooks?.settled()
+  const { claims = [] } = (await purchaseOf(customer, second.url)) as Purchase
+  t.match(claims, [{ kind: 'refund', amount: '12.50' }])
+  t.match(stripe.store.all('refund'), [{ amount: 1250, payment_intent: paymentId }])
+  t.equal(claims.length, 1)
+  for (const process of [first, second]) await process.end('SIGTERM')
+  t.same((await auditFolder(folder, environment)).faults, [])
+})

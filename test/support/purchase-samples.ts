@@ -13,6 +13,8 @@ interface Sample {
   currency?: string
   validDays?: number
   keepsMethod?: true
+  /** With the consent to begin at once. */
+  withdrawalDays?: number
 }
 
 const opening = ({
@@ -23,6 +25,7 @@ const opening = ({
   currency = 'EUR',
   validDays,
   keepsMethod,
+  withdrawalDays,
 }: Sample) => ({
   purchaseId: purchaseId(purchase),
   creditsMicros: toMicros(credits),
@@ -30,6 +33,7 @@ const opening = ({
   ...{ amount, currency, catalogRevision: 3 },
   ...(validDays !== undefined && { validDays }),
   ...(keepsMethod && { keepsMethod }),
+  ...(withdrawalDays !== undefined && { withdrawalDays, beginAtOnce: true as const }),
 })
 
 export const purchaseOpened = (sample: Sample = {}): AccountEvent => ({
@@ -47,6 +51,9 @@ export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR' }
     type: 'PayPurchase',
     payment: { purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
   }) satisfies AccountCommand
+
+export const declareWithdrawal = (claimId = 'w1') =>
+  ({ type: 'DeclareWithdrawal', purchaseId: purchaseId(), claimId }) satisfies AccountCommand
 
 interface Claim {
   purchase?: number

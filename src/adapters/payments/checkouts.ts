@@ -31,7 +31,6 @@ export const checkoutParameters = (given: Checkout, tax: TaxOptions): Stripe.Che
     managed_payments: { enabled: tax.managedPayments },
     // Stripe refuses tax settings beside managed payments, which compute the tax anyway.
     ...(!tax.managedPayments && { automatic_tax: { enabled: tax.automaticTax } }),
-    ...(checkout.consent !== undefined && { custom_text: { submit: { message: checkout.consent } } }),
     success_url: checkout.successUrl,
     cancel_url: checkout.cancelUrl,
     expires_at: Math.floor(checkout.expiresAtMs / 1000),

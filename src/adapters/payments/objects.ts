@@ -71,11 +71,17 @@ export const factsOf = (session: Stripe.Checkout.Session): PaymentFacts => {
     tax: money(total_details?.amount_tax),
     country,
     address: customer_details ? addressOf(customer_details) : undefined,
+    cardCountry: cardOf(session)?.country ?? undefined,
+    hasTaxId: (customer_details?.tax_ids ?? []).length > 0,
     email: customer_details?.email ?? customer_email ?? undefined,
     customerId: idOf(session.customer),
     invoiceId: idOf(session.invoice),
   }
 }
+
+/** https://docs.stripe.com/api/charges/object#charge_object-payment_method_details-card */
+const cardOf = ({ payment_intent }: Stripe.Checkout.Session) =>
+  wholeOf(wholeOf(payment_intent)?.latest_charge)?.payment_method_details?.card
 
 const addressOf = ({ name, address }: Stripe.Checkout.Session.CustomerDetails): Address | undefined => {
   const lines = {

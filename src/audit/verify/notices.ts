@@ -72,14 +72,14 @@ export class Notices implements Rule {
     this.#number = number
     if (notice.kind === 'key_expiring') this.#expiring.takeNotice(notice, clockOf(event), report)
     else if (notice.kind === 'model_retiring') this.#retiring.takeNotice(notice, clockOf(event), report)
-    // The lots know what is due.
-    else if (notice.kind !== 'credits_expiring') {
+    // The lots and the withdrawals know what is due.
+    else if (notice.kind !== 'credits_expiring' && notice.kind !== 'withdrawal_received') {
       const expected = this.#expected.shift()
       if (!expected) report('no event before it requires a notice')
       else if (!isDeepStrictEqual({ ...notice }, expected))
         report(`its notice is not that of ${JSON.stringify(expected)}, which the debit requires`)
     }
-    if (to.email && !this.#settings.email) report('the account wants no mail')
+    if (to.email && !this.#settings.email && notice.kind !== 'withdrawal_received') report('the account wants no mail')
     const { url } = this.#settings
     // An encrypted URL may be any.
     const isExpected = to.url === url || (url !== undefined && to.url === PRIVATE_URL)

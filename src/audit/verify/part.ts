@@ -27,6 +27,7 @@ import { Requests, Runs } from './runs.ts'
 import { coveredIn, KeptSeals, type NewestSeal, Periods, Seals } from './seals.ts'
 import { type LoginFact, Logins, Sessions } from './sign-in.ts'
 import { WebhookSecrets, Webhooks, WebhookTests } from './webhooks.ts'
+import { Withdrawals } from './withdrawals.ts'
 
 export interface PartOptions {
   part: Part
@@ -174,7 +175,16 @@ class Checks {
     const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new NamedBudgets(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Erasure(), new OperatorOnly(), ...keys, new Sessions()]
-    return [...holder, new Money(), new Lots(), new Purchases(), new Requests(), ...life, ...deliveries]
+    return [
+      ...holder,
+      new Money(),
+      new Lots(),
+      new Purchases(),
+      new Withdrawals(),
+      new Requests(),
+      ...life,
+      ...deliveries,
+    ]
   }
 }
 

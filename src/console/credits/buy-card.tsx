@@ -1,14 +1,16 @@
 import type { Children } from '#jsx/jsx-runtime'
-import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
+import type { CustomAmount, Pack } from '../../../schemas/packs.ts'
 import { fromMicros } from '../../domain/money.ts'
+import type { ForSale } from '../../services/purchases/purchases.ts'
 import { PageContext } from '../page-state.ts'
 import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
+import { OwnerOnly } from '../parts/own.tsx'
 import { credits, plural } from '../parts/text.ts'
 import { priceOf } from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 
 export interface BuyCardProps {
-  list: PriceList
+  list: ForSale
   /** The next credits pay these first. */
   owedMicros: number
   /** The ID of the pack that the address names. */
@@ -17,12 +19,12 @@ export interface BuyCardProps {
   entered: string
   /** The price of this amount, once it was asked for. */
   quoted?: { creditsMicros: number; amount: string; currency: string } | undefined
-  faults: { form?: string | undefined; credits?: string | undefined }
+  faults: { form?: string | undefined; credits?: string | undefined; consent?: string | undefined }
 }
 
 /** What is for sale, with the price in the button. */
 export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: BuyCardProps) => {
-  const { packs, customAmount } = list
+  const { packs, customAmount, withdrawalDays } = list
   return (
     <section class="card" id="buy" aria-labelledby="buy-title">
       <div class="head">
@@ -33,7 +35,13 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
         <Fault text={faults.form} />
         <PageContext.Consumer>
           {({ account }) =>
-            account?.isTest && <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
+            account?.isTest ? (
+              <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
+            ) : (
+              <Form action={CREDITS} id={FORM}>
+                {withdrawalDays > 0 && <Consent days={withdrawalDays} fault={faults.consent} />}
+              </Form>
+            )
           }
         </PageContext.Consumer>
         {packs.length > 0 && (
@@ -50,6 +58,33 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
     </section>
   )
 }
+
+/** The form that opens purchases. Its buttons stand beside what they buy. */
+const FORM = 'buy-form'
+
+/** The field of the consent to begin before the days for withdrawal end. */
+export const CONSENT = 'begin_at_once'
+
+const Consent = ({ days, fault }: { days: number; fault: string | undefined }) => (
+  <div class="field">
+    <label class="choice">
+      <input
+        {...{ id: CONSENT, name: CONSENT, type: 'checkbox', value: 'true' }}
+        required
+        {...faulty(CONSENT, fault)}
+      />
+      <span>
+        Give me the credits at once, although I may withdraw from the contract for {plural(days, 'day')}. If I withdraw,
+        I pay for the credits that I have used by then, and get the rest of the price back.
+      </span>
+    </label>
+    {fault !== undefined && (
+      <p class="fault" id={`${CONSENT}-fault`} role="alert">
+        {fault}
+      </p>
+    )}
+  </div>
+)
 
 const PackItem = ({ pack, owedMicros, isChosen }: { pack: Pack; owedMicros: number; isChosen: boolean }) => {
   const { id, name, creditsMicros, bonusMicros = 0, validDays } = pack
@@ -116,15 +151,16 @@ const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) =>
   )
 }
 
-/** The form that opens a purchase. Test mode has none. */
+/** The button that opens a purchase. Test mode has none. */
 const Purchase = ({ field, value, children }: { field: 'pack' | 'credits'; value: string; children: Children }) => (
   <PageContext.Consumer>
     {({ account }) =>
       account?.isTest ? null : (
-        <Form action={CREDITS}>
-          <input type="hidden" name={field} value={value} />
-          <Button class="main">{children}</Button>
-        </Form>
+        <OwnerOnly>
+          <Button class="main" form={FORM} name={field} value={value}>
+            {children}
+          </Button>
+        </OwnerOnly>
       )
     }
   </PageContext.Consumer>

@@ -1,12 +1,14 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import { standingClaims } from '../../services/purchases/sales-by-country.ts'
 import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
-import { Shell } from '../shell.tsx'
-import { buyAgainPath, claimWords, creditsIn, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
+import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
 import { CREDITS } from './range.ts'
+import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
 interface PurchaseProps {
   purchase: PurchaseRow
@@ -21,10 +23,10 @@ interface PurchaseProps {
 export const PurchasePage = ({ purchase, nowMs, isOld, reloads }: PurchaseProps) => {
   const { word, tone } = statusOf(purchase)
   return (
-    <Frame title="Purchase">
+    <PurchaseFrame title="Purchase">
       <section class="card form-card" aria-labelledby="purchase-title">
         <div class="head">
-          <Title purchase={purchase} />
+          <PurchaseTitle purchase={purchase} />
           <span class={`badge ${tone}`} role="status">
             {word}
           </span>
@@ -36,22 +38,16 @@ export const PurchasePage = ({ purchase, nowMs, isOld, reloads }: PurchaseProps)
         </div>
       </section>
       {purchase.claims && purchase.claims.length > 0 && <Claims claims={purchase.claims} />}
-    </Frame>
+    </PurchaseFrame>
   )
 }
 
-const Title = ({ purchase }: { purchase: PurchaseRow }) => (
-  <h2 id="purchase-title">
-    {credits(creditsIn(purchase))} credits for {priceOf(purchase)}
-  </h2>
-)
-
 /** Sends the browser on to the payment service. The policy for forms does not allow the form to do that itself. */
 export const PayPage = ({ purchase, url }: { purchase: PurchaseRow; url: string }) => (
-  <Frame title="Payment">
+  <PurchaseFrame title="Payment">
     <section class="card form-card" aria-labelledby="purchase-title">
       <div class="head">
-        <Title purchase={purchase} />
+        <PurchaseTitle purchase={purchase} />
       </div>
       <div class="pad stack">
         <p>You pay on a page of the payment service. If it does not open by itself, continue here.</p>
@@ -66,20 +62,7 @@ export const PayPage = ({ purchase, url }: { purchase: PurchaseRow; url: string 
         </div>
       </div>
     </section>
-  </Frame>
-)
-
-const Frame = ({ title, children }: { title: string; children: Children }) => (
-  <Shell
-    title={title}
-    heading={
-      <>
-        <a href={CREDITS}>Credits</a> / {title}
-      </>
-    }
-  >
-    <div class="page narrow stack">{children}</div>
-  </Shell>
+  </PurchaseFrame>
 )
 
 const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
@@ -89,9 +72,11 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
       return (
         <>
           <p>
-            {standingClaims(purchase).length === 0
-              ? 'Thank you. Your payment has arrived, and its credits are on your account.'
-              : 'Your payment arrived. Since then, it was returned in whole or in part, with its credits.'}
+            {purchase.withdrawal
+              ? 'You have withdrawn from the contract. What you paid for unused credits goes back as you paid it.'
+              : standingClaims(purchase).length === 0
+                ? 'Thank you. Your payment has arrived, and its credits are on your account.'
+                : 'Your payment arrived. Since then, it was returned in whole or in part, with its credits.'}
           </p>
           <Actions>
             <a class="button main" href={CREDITS}>
@@ -100,6 +85,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
             <a class="button" href="/console/playground">
               Go to the playground
             </a>
+            <WithdrawalLink purchase={purchase} class="button" />
           </Actions>
         </>
       )
@@ -177,6 +163,7 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
           </dd>
         </>
       )}
+      {(purchase.withdrawal || withdrawableUntil(purchase)) && <WithdrawalEnd purchase={purchase} />}
       {tax !== undefined && (
         <>
           <dt>Tax</dt>

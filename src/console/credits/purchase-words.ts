@@ -1,6 +1,7 @@
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
 import { minorOf } from '../../domain/account/purchases.ts'
 import { fromMicros } from '../../domain/money.ts'
+import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import { standingClaims } from '../../services/purchases/sales-by-country.ts'
 import { CREDITS } from './range.ts'
 
@@ -16,6 +17,13 @@ export const purchasePath = (purchaseId: string): string => `${CREDITS}/purchase
 
 /** The page that leads to the payment. */
 export const payPath = (purchaseId: string): string => `${purchasePath(purchaseId)}/pay`
+
+/** The page on which the owner withdraws from the contract. */
+export const withdrawalPath = (purchaseId: string): string => `${purchasePath(purchaseId)}/withdrawal`
+
+/** Whether the owner can withdraw from the contract. */
+export const isWithdrawable = (purchase: PurchaseRow, nowMs: number): boolean =>
+  nowMs < Date.parse(withdrawableUntil(purchase) ?? '')
 
 /** All credits of a purchase. */
 export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): number => creditsMicros + bonusMicros
@@ -40,6 +48,7 @@ export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'goo
       return { word: 'Failed', tone: 'bad' }
     case 'paid':
       if (claims.some(({ kind }) => kind === 'dispute')) return { word: 'Disputed', tone: 'bad' }
+      if (purchase.withdrawal) return { word: 'Withdrawn', tone: '' }
       if (claims.length === 0) return { word: 'Paid', tone: 'good' }
       return { word: isAllOf(claims, purchase) ? 'Refunded' : 'Partly refunded', tone: '' }
   }

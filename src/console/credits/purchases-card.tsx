@@ -4,6 +4,7 @@ import { credits } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { creditsIn, priceOf, purchasePath, statusOf } from './purchase-words.ts'
 import { CREDITS, swaps } from './range.ts'
+import { WithdrawalLink } from './withdrawal-page.tsx'
 
 export interface PurchasesCardProps {
   /** A page of them, the newest first. */
@@ -60,6 +61,9 @@ const Rows = ({ purchases }: { purchases: readonly PurchaseRow[] }) => {
           </th>
           <th scope="col">Status</th>
           <th scope="col">Invoice</th>
+          <th scope="col">
+            <span class="visually-hidden">Withdrawal</span>
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -82,6 +86,9 @@ const Rows = ({ purchases }: { purchases: readonly PurchaseRow[] }) => {
                 <span class={`badge ${tone}`}>{word}</span>
               </td>
               <td class="own-line">{invoice !== undefined && <code class="id">{invoice}</code>}</td>
+              <td class="own-line">
+                <WithdrawalLink purchase={purchase} />
+              </td>
             </tr>
           )
         })}

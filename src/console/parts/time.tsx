@@ -1,10 +1,11 @@
+import { secondText } from '../../domain/days.ts'
 import { PageContext } from '../page-state.ts'
 
 /** A moment in a list: how long ago, with the exact time on hover. */
 export const Ago = ({ at }: { at: string }) => (
   <PageContext.Consumer>
     {({ nowMs }) => (
-      <time datetime={at} title={exact(at)}>
+      <time datetime={at} title={secondText(at)}>
         {ago(nowMs - Date.parse(at))}
       </time>
     )}
@@ -15,7 +16,7 @@ export const Ago = ({ at }: { at: string }) => (
 export const Until = ({ at }: { at: string }) => (
   <PageContext.Consumer>
     {({ nowMs }) => (
-      <time datetime={at} title={exact(at)}>
+      <time datetime={at} title={secondText(at)}>
         {until(Date.parse(at) - nowMs)}
       </time>
     )}
@@ -23,17 +24,14 @@ export const Until = ({ at }: { at: string }) => (
 )
 
 /** A moment on the page of one thing: exact, with its zone. */
-export const Moment = ({ at }: { at: string }) => <time datetime={at}>{exact(at)}</time>
+export const Moment = ({ at }: { at: string }) => <time datetime={at}>{secondText(at)}</time>
 
 /** A day, with the exact time on hover. */
 export const Day = ({ at }: { at: string }) => (
-  <time datetime={at} title={exact(at)}>
+  <time datetime={at} title={secondText(at)}>
     {at.slice(0, 10)}
   </time>
 )
-
-/** `2026-11-27 14:02:11 UTC`. */
-const exact = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
 
 const STEPS = [
   ['min', 60_000],

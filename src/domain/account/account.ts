@@ -47,6 +47,7 @@ import {
   requestWebhookTest,
   rotateWebhookSecret,
 } from './webhooks.ts'
+import { declareWithdrawal } from './withdrawals.ts'
 
 /**
  * Decides a command. The existence of the account is checked first, then the caller's session, and then the account's
@@ -118,6 +119,8 @@ const decideByNoun = (
       return closePurchase(command, state)
     case 'RequestRefund':
       return requestRefund(command, state)
+    case 'DeclareWithdrawal':
+      return declareWithdrawal(command, state, atMs)
     case 'AcceptRefund':
       return acceptRefund(command, state)
     case 'RecordRefund':

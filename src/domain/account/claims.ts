@@ -32,9 +32,18 @@ export const requestRefund = (
   const wanted = amount ?? most
   const minor = minorOf({ amount: wanted })
   if (minor <= 0n || minor > mostMinor) return refuse('refund_above_rest', { most, currency: payment.currency })
-  const money = { amount: wanted, currency: payment.currency }
-  const claim = claimed(state, purchase, { purchaseId, claimId, ...money })
-  return accept([{ type: 'RefundRequested', data: { ...claim, reason } }, ...takings(state, purchase, claim, reason)])
+  const claim = { purchaseId, claimId, amount: wanted, currency: payment.currency, reason }
+  return accept(refundRequested(state, purchase, claim))
+}
+
+/** The events of a refund that the payment service is then asked for. */
+export const refundRequested = (
+  state: AccountState,
+  purchase: PaidPurchase,
+  { reason, ...money }: Money & { purchaseId: PurchaseId; claimId: string; reason: string },
+): AccountEvent[] => {
+  const claim = claimed(state, purchase, money)
+  return [{ type: 'RefundRequested', data: { ...claim, reason } }, ...takings(state, purchase, claim, reason)]
 }
 
 /** Records that the payment service has accepted a refund that was requested. */
@@ -130,7 +139,7 @@ interface Claimed extends Money {
   bonusWithdrawnMicros?: number
 }
 
-const findPaid = ({ purchases }: AccountState, purchaseId: PurchaseId) => {
+export const findPaid = ({ purchases }: AccountState, purchaseId: PurchaseId) => {
   const purchase = purchases.get(purchaseId)
   if (!purchase) return refuse('purchase_not_found')
   return purchase.payment ? (purchase as PaidPurchase) : refuse('purchase_not_paid')
@@ -175,17 +184,27 @@ const usedOf = (state: AccountState, purchase: PaidPurchase): number => {
   return Math.max(0, purchase.creditsMicros - leftMicros - expiredMicros - withdrawnMicros)
 }
 
+/** What was paid for credits that nobody has used, even if they expired, less what was claimed of it. */
+export const unusedWorth = (state: AccountState, purchase: PaidPurchase): Money => {
+  const { payment, creditsMicros } = purchase
+  const unusedMicros = creditsMicros - usedOf(state, purchase)
+  const minor = (BigInt(unusedMicros) * minorOf(payment)) / BigInt(creditsMicros) - claimedMinorOf(purchase)
+  return { amount: amountOf(minor > 0n ? minor : 0n, payment.currency), currency: payment.currency }
+}
+
 /** The most money, in the smallest units, whose credits are all left. */
 const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
   const { payment, creditsMicros } = purchase
-  const standing = standingClaims(purchase)
-  const claimedMinor = standing.reduce((sum, claim) => sum + partOf(payment, claim), 0n)
-  const takenMicros = standing.reduce((sum, claim) => sum + claim.creditsMicros, 0)
+  const claimedMinor = claimedMinorOf(purchase)
+  const takenMicros = standingClaims(purchase).reduce((sum, claim) => sum + claim.creditsMicros, 0)
   const paidMinor = minorOf(payment)
   const reachable = (BigInt(takenMicros + leftMicros) * paidMinor) / BigInt(creditsMicros)
   const most = reachable < paidMinor ? reachable : paidMinor
   return most > claimedMinor ? most - claimedMinor : 0n
 }
+
+const claimedMinorOf = (purchase: PaidPurchase): bigint =>
+  standingClaims(purchase).reduce((sum, claim) => sum + partOf(purchase.payment, claim), 0n)
 
 /** A number of smallest units as a decimal amount. */
 export const amountOf = (minor: bigint, currency: string): string => decimalText(minor, decimalsOf(currency) ?? 2)

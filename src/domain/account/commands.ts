@@ -58,6 +58,7 @@ export type AccountCommand = (
   | FailTopUp
   | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
   | RequestRefund
+  | DeclareWithdrawal
   | { type: 'AcceptRefund'; purchaseId: PurchaseId; claimId: string; refundId: string }
   | ReportedRefund
   | ReportedDispute
@@ -249,6 +250,13 @@ export interface RequestRefund {
   /** What is left of the purchase if missing. */
   amount?: string | undefined
   reason: string
+}
+
+export interface DeclareWithdrawal extends Asked {
+  type: 'DeclareWithdrawal'
+  purchaseId: PurchaseId
+  /** The refund, if there is something to pay back. */
+  claimId: string
 }
 
 export interface ReportedRefund extends Money {

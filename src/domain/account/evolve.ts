@@ -109,11 +109,13 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'CheckoutOpened':
       return changePurchase(state, event.data.purchaseId, () => ({ checkoutId: event.data.checkoutId }))
     case 'PurchasePaid':
-      return addPayment(state, event.data, clockOf(event))
+      return addPayment(state, event.data, event.metadata.at)
     case 'PurchaseClosed':
       return dropClosed(changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })))
     case 'RefundRequested':
       return addClaim(state, 'refund', 'requested', withoutReason(event.data))
+    case 'WithdrawalDeclared':
+      return changePurchase(state, event.data.purchaseId, () => ({ isWithdrawn: true }))
     case 'PaymentRefunded':
       return addClaim(state, 'refund', 'standing', event.data)
     case 'PaymentDisputed': {
@@ -362,6 +364,8 @@ const raiseNotice = (
   })
   const state = { ...before, noticesRaised: number, noticeDeliveries }
   switch (notice.kind) {
+    case 'withdrawal_received':
+      return state
     case 'balance_low':
       return pending.length === 0 ? state : { ...state, balanceLowAtMs: clockMs(event) }
     case 'budget_warning':

@@ -112,15 +112,19 @@ const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): bo
   return sinceMs < BALANCE_QUIET_MS && sinceMs >= -CLOCK_TOLERANCE_MS
 }
 
-/** `index` is the number of other notices in the append before it. */
+/**
+ * `index` is the number of other notices in the append before it. The receipt of a withdrawal is mailed whatever the
+ * settings say, since the law requires it.
+ */
 export const noticeRaised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
   const { notices, noticesRaised, noticeDeliveries } = state
   const { email, url } = notices
+  const isReceipt = notice.kind === 'withdrawal_received'
   const to = {
-    ...(email && mailAddress(state) !== undefined && { email: true as const }),
+    ...((email || isReceipt) && mailAddress(state) !== undefined && { email: true as const }),
     ...(url !== undefined && { url }),
   }
-  const hasNone = isUntold || noticeDeliveries.size >= MAX_PENDING_NOTICES
+  const hasNone = isUntold || (noticeDeliveries.size >= MAX_PENDING_NOTICES && !isReceipt)
   return { type: 'NoticeRaised', data: { number: noticesRaised + 1 + index, notice, to: hasNone ? {} : to } }
 }
 

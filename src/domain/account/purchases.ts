@@ -26,6 +26,8 @@ export const openPurchase = (
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   if (state.purchases.has(purchase.purchaseId)) return repeat(purchase.purchaseId)
+  const { withdrawalDays: days, beginAtOnce } = purchase
+  if (days !== undefined && !beginAtOnce) return refuse('begin_at_once_required', { days })
   const retryAfterMs = hourlyWaitMs(state.purchasesOpened.slice(-perHour), perHour, atMs)
   if (retryAfterMs !== undefined) return refuse('too_many_purchases', { limit: perHour, retryAfterMs })
   if (state.references.size > MAX_REFERENCES_TO_OPEN)
@@ -99,7 +101,17 @@ export const closePurchase = (
 /** The state after a purchase was opened. */
 export const addPurchase = (
   state: AccountState,
-  { purchaseId, creditsMicros, bonusMicros, validDays, keepsMethod, methodOf, amount, currency }: PurchaseOpened,
+  {
+    purchaseId,
+    creditsMicros,
+    bonusMicros,
+    validDays,
+    keepsMethod,
+    methodOf,
+    withdrawalDays,
+    amount,
+    currency,
+  }: PurchaseOpened,
   atMs: number,
 ): AccountState => {
   const purchase: Purchase = {
@@ -108,6 +120,7 @@ export const addPurchase = (
     ...(validDays !== undefined && { validDays }),
     ...(keepsMethod && { keepsMethod }),
     ...(methodOf && { methodOf }),
+    ...(withdrawalDays !== undefined && { withdrawalDays }),
   }
   const purchases = state.purchases.set(purchaseId, purchase)
   return { ...state, purchases, purchasesOpened: [...state.purchasesOpened, atMs].slice(-MAX_OPENED) }

@@ -141,6 +141,9 @@ export interface Purchase extends Money {
   keepsMethod?: true
   /** Set for a top-up: the purchase whose payment method it uses. */
   methodOf?: PurchaseId
+  withdrawalDays?: number
+  /** Whether the customer has withdrawn from the contract. */
+  isWithdrawn?: true
   status: 'open' | 'paid' | 'closed'
   checkoutId?: string
   payment?: Paid

@@ -18,6 +18,12 @@ export const describeWebhooks = (components: Components) => ({
   'credits.expiring': describeNotice('creditsExpiring', 'credits expire soon', 'credits.expiring', components),
   'top_up.stopped': describeNotice('topUpStopped', 'automatic top-ups were turned off', 'top_up.stopped', components),
   'model.retiring': describeNotice('modelRetiring', 'a model in use retires soon', 'model.retiring', components),
+  'withdrawal.received': describeNotice(
+    'withdrawalReceived',
+    'the owner withdraws from a purchase',
+    'withdrawal.received',
+    components,
+  ),
   'webhook.test': describe(
     {
       operationId: 'webhookTested',

@@ -26,13 +26,16 @@ const openPurchase = route({
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Open: examples.openPurchase } },
   },
   errors: ['rate_limited'],
-  serve: async (ctx, { purchases }, { json: { pack, credits, keep_method, success_url, cancel_url } }) => {
+  serve: async (
+    ctx,
+    { purchases },
+    { json: { pack, credits, begin_at_once: beginAtOnce, keep_method: keepsMethod, success_url, cancel_url } },
+  ) => {
     const { caller } = ctx.state
     if ((pack === undefined) === (credits === undefined)) return unwrap(refuse('purchase_ambiguous'))
-    const goods = pack === undefined ? { credits: credits as number } : { pack }
-    const wanted = { ...goods, ...(keep_method && { keepsMethod: keep_method }) }
-    const urls = { successUrl: success_url, cancelUrl: cancel_url }
-    ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, urls))) satisfies api.Purchase
+    const wanted = pack === undefined ? { credits: credits as number } : { pack }
+    const terms = { beginAtOnce, keepsMethod, successUrl: success_url, cancelUrl: cancel_url }
+    ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, terms))) satisfies api.Purchase
   },
 })
 
@@ -76,4 +79,26 @@ const getPurchase = route({
   },
 })
 
-export const purchaseRoutes = [openPurchase, listPurchases, getPurchase]
+const withdrawPurchase = route({
+  id: 'withdrawPurchase',
+  method: 'post',
+  path: '/v1/purchases/:id/withdrawal',
+  tag: 'Account',
+  summary: 'Withdraw from a purchase',
+  description: [
+    'Declares that the buyer withdraws from the contract, which they can until `withdrawal_until`. The price of what',
+    'they have not used is paid back, and its credits are gone at once. The owner gets a receipt by mail. A repeated',
+    'request changes nothing. Needs a live `full` key or a session.',
+  ].join(' '),
+  auth: 'key or session',
+  params: { id: PurchaseId },
+  responses: {
+    200: { description: 'The purchase.', shape: api.Purchase, examples: { Withdrawn: examples.withdrawnPurchase } },
+  },
+  errors: ['not_found'],
+  serve: async (ctx, { withdrawals }, { params: { id } }) => {
+    ctx.body = purchaseItem(unwrap(await withdrawals.declare(ctx.state.caller, id))) satisfies api.Purchase
+  },
+})
+
+export const purchaseRoutes = [openPurchase, listPurchases, getPurchase, withdrawPurchase]

@@ -74,7 +74,14 @@ const removeTopUp = route({
 export const topUpRoutes = [getTopUp, setTopUp, removeTopUp]
 
 /** Throws ApiError for amounts with more than six decimals. */
-const toNewTopUp = ({ below_credits, credits, target_credits = 0, monthly_amount }: api.NewTopUp): NewTopUp => ({
+const toNewTopUp = ({
+  below_credits,
+  credits,
+  target_credits = 0,
+  monthly_amount,
+  begin_at_once,
+}: api.NewTopUp): NewTopUp => ({
+  beginAtOnce: begin_at_once,
   underMicros: microsOf('below_credits', below_credits),
   monthlyAmount: monthly_amount,
   ...(credits === undefined

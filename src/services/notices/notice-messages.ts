@@ -1,9 +1,10 @@
 import type { NoticeEvent } from '../../../schemas/api/notice.ts'
 import type { Notice } from '../../../schemas/notice-events.ts'
 import type { Brand } from '../../domain/brand.ts'
-import { minuteText } from '../../domain/days.ts'
+import { minuteText, secondText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
+import { BUY_PATH } from '../purchases/offered-credits.ts'
 
 interface NoticeMail {
   to: string
@@ -17,8 +18,11 @@ interface NoticeMail {
 /** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys appear only in the text. */
 export const noticeMail = ({ to, notice, keyName, brand, publicUrl }: NoticeMail): MailMessage => {
   const { subject, lines } = contentOf(notice, keyName, brand)
-  const settings = `To change these notices, send PUT ${publicUrl}/v1/notices.`
-  return { to, subject, text: `${[...lines, '', settings].join('\n')}\n` }
+  const end =
+    notice.kind === 'withdrawal_received'
+      ? `Your purchase: ${publicUrl}${BUY_PATH}/purchases/${notice.purchaseId}`
+      : `To change these notices, send PUT ${publicUrl}/v1/notices.`
+  return { to, subject, text: `${[...lines, '', end].join('\n')}\n` }
 }
 
 const contentOf = (
@@ -100,6 +104,26 @@ const contentOf = (
             : `To continue, use ${notice.replacedBy} instead.`,
         ],
       }
+    case 'withdrawal_received': {
+      const { purchaseId, declaredAt, paidAt, creditsMicros, paid, refund } = notice
+      return {
+        subject: `Your withdrawal from a purchase at ${name}`,
+        lines: [
+          'We have received your declaration that you withdraw from this contract:',
+          '',
+          `Purchase:  ${purchaseId}`,
+          `Contract:  ${fromMicros(creditsMicros)} credits for ${paid.amount} ${paid.currency}`,
+          `Paid:      ${secondText(paidAt)}`,
+          `Received:  ${secondText(declaredAt)}`,
+          `Paid back: ${refund.amount} ${refund.currency}`,
+          '',
+          ...(Number(refund.amount) > 0
+            ? ['The money goes back the way that you paid. It is the price of the', 'credits that you have not used.']
+            : ['Nothing is left to pay back: the credits were used, or paid back before.']),
+          'Please keep this mail as your receipt.',
+        ],
+      }
+    }
   }
 }
 
@@ -143,6 +167,11 @@ export const noticeEvent = (notice: Notice, timestamp: string): NoticeEvent => {
       const { model, endpoints, retiresAt, replacedBy } = notice
       const successor = replacedBy !== undefined && { replaced_by: replacedBy }
       return { type: 'model.retiring', timestamp, data: { model, endpoints, retires_at: retiresAt, ...successor } }
+    }
+    case 'withdrawal_received': {
+      const { purchaseId, declaredAt, refund } = notice
+      const data = { purchase_id: purchaseId, declared_at: declaredAt, refund }
+      return { type: 'withdrawal.received', timestamp, data }
     }
   }
 }

@@ -1,11 +1,13 @@
 import type * as api from '../../../schemas/api/purchase.ts'
-import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import type { ClaimRow, PurchaseRow, WithdrawalRow } from '../../../schemas/views.ts'
+import { withdrawalEnd } from '../../domain/account/withdrawals.ts'
 import { fromMicros } from '../../domain/money.ts'
 
 /** A purchase in the form of the API. */
 export const purchaseItem = (row: PurchaseRow): api.Purchase => {
   const { purchaseId, status, url, expiresAt, pack, creditsMicros, bonusMicros, amount, currency } = row
-  const { tax, country, invoice, createdAt, paidAt, claims } = row
+  const { tax, country, invoice, createdAt, paidAt, withdrawal, claims } = row
+  const withdrawalUntil = withdrawableUntil(row)
   return {
     object: 'purchase',
     ...{ id: purchaseId, status },
@@ -20,9 +22,17 @@ export const purchaseItem = (row: PurchaseRow): api.Purchase => {
     ...(invoice !== undefined && { invoice }),
     created_at: createdAt,
     ...(paidAt !== undefined && { paid_at: paidAt }),
+    ...(withdrawalUntil !== undefined && { withdrawal_until: withdrawalUntil }),
+    ...(withdrawal && { withdrawal: withdrawalItem(withdrawal) }),
     ...(claims && { claims: claims.map(claimItem) }),
   }
 }
+
+/** When the right to withdraw from the contract ends; undefined if there is none, or if it was used. */
+export const withdrawableUntil = ({ paidAt, withdrawalDays, withdrawal }: PurchaseRow): string | undefined =>
+  paidAt === undefined || withdrawalDays === undefined || withdrawal ? undefined : withdrawalEnd(paidAt, withdrawalDays)
+
+const withdrawalItem = ({ at, amount, currency }: WithdrawalRow) => ({ declared_at: at, amount, currency })
 
 const claimItem = ({ kind, claimId, amount, currency, at, reversedAt }: ClaimRow) => ({
   ...{ kind, id: claimId, amount, currency, created_at: at },

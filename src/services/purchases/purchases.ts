@@ -45,6 +45,8 @@ export interface PurchaseDependencies {
   payments: Payments | undefined
   topUps: Pick<TopUps, 'settle'>
   perHour: number
+  /** The days after a payment in which customers may withdraw from the contract; 0 for none. */
+  withdrawalDays: number
   publicUrl: () => string
 }
 
@@ -52,6 +54,19 @@ export interface PurchaseDependencies {
 export interface ReturnUrls {
   successUrl?: string | undefined
   cancelUrl?: string | undefined
+}
+
+interface Terms extends ReturnUrls {
+  /** Whether the customer asks for the credits before the days for withdrawal end. */
+  beginAtOnce?: boolean | undefined
+  /** Whether the payment service keeps the payment method, for top-ups. */
+  keepsMethod?: boolean | undefined
+}
+
+/** What is for sale. */
+export interface ForSale extends schemas.PriceList {
+  /** Who buys must ask to begin before the end of these days, unless they are 0. */
+  withdrawalDays: number
 }
 
 /** Sells credits on the page of a payment service. */
@@ -77,9 +92,10 @@ export class Purchases {
   }
 
   /** What can be bought now. Without a payment service, that is nothing, whatever the price list says. */
-  async forSale(caller: Caller): Promise<Answer<schemas.PriceList>> {
-    const { payments, priceList } = this.#dependencies
-    return payments ? priceList.packs(caller) : answer({ packs: [] })
+  async forSale(caller: Caller): Promise<Answer<ForSale>> {
+    const { payments, priceList, withdrawalDays } = this.#dependencies
+    const list = payments ? await priceList.packs(caller) : answer({ packs: [] })
+    return 'refuse' in list ? list : answer({ ...list.value, withdrawalDays })
   }
 
   /**
@@ -88,10 +104,10 @@ export class Purchases {
    */
   async open(
     caller: AccountCaller,
-    wanted: Wanted & { keepsMethod?: true },
-    urls: ReturnUrls = {},
+    wanted: Wanted,
+    { beginAtOnce, keepsMethod: keeps = false, ...urls }: Terms = {},
   ): Promise<Answer<PurchaseRow>> {
-    const { accounts, random, priceList, perHour, payments } = this.#dependencies
+    const { accounts, random, priceList, perHour, withdrawalDays, payments } = this.#dependencies
     const invalid = invalidUrl(urls)
     if (invalid) return invalid
     if (!payments) return refuse('nothing_for_sale')
@@ -101,13 +117,14 @@ export class Purchases {
     const reason = payments.unfit(quoted.value)
     if (reason !== undefined) return refuse('amount_not_payable', { reason })
     const purchaseId = newPurchaseId(random)
-    const keepsMethod = wanted.keepsMethod === true && payments.chargesKeptMethods
+    const keepsMethod = keeps && payments.chargesKeptMethods
     const purchase = {
       ...{ purchaseId, ...quote },
       ...(keepsMethod && { keepsMethod: true as const }),
       ...(bonusMicros > 0 && { bonusMicros }),
       ...(pack !== undefined && { pack }),
       ...(validDays !== undefined && { validDays }),
+      ...(withdrawalDays > 0 && { withdrawalDays, ...(beginAtOnce && { beginAtOnce }) }),
     }
     const { accountId } = caller
     const command = { type: 'OpenPurchase', purchase, perHour, keyId: keyIdOf(caller) } as const

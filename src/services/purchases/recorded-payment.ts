@@ -9,15 +9,20 @@ export const SERVICE: Caller = { kind: 'service' }
 /** A payment as the log records it. Whatever the customer has typed must not keep the payment from being recorded. */
 export const recordedPayment = (
   purchaseId: PurchaseId,
-  { paymentId, money, tax, country, address, customerId, invoiceId }: PaymentFacts,
+  { paymentId, money, tax, country, address, cardCountry, hasTaxId, customerId, invoiceId }: PaymentFacts,
 ): PurchasePaid => ({
   ...{ purchaseId, paymentId, ...money },
   ...(Number(tax.amount) > 0 && { tax: tax.amount }),
-  ...(country !== undefined && /^[A-Z]{2}$/.test(country) && { country }),
+  ...(isCountry(country) && { country }),
   ...(address && { address: shortened(address) }),
+  ...((isCountry(cardCountry) || hasTaxId) && {
+    evidence: { ...(isCountry(cardCountry) && { cardCountry }), ...(hasTaxId && { taxId: true as const }) },
+  }),
   ...(customerId !== undefined && { customer: customerId }),
   ...(invoiceId !== undefined && { invoice: invoiceId }),
 })
+
+const isCountry = (text: string | undefined): text is string => text !== undefined && /^[A-Z]{2}$/.test(text)
 
 const shortened = (address: Address): Record<string, string> =>
   Object.fromEntries(

@@ -25,10 +25,12 @@ interface Dependencies {
   priceList: Pick<PriceList, 'quote'>
   payments: Payments | undefined
   perHour: number
+  /** As for other purchases. */
+  withdrawalDays: number
 }
 
 /** What an owner asks for: as many credits each time, or as many as bring the balance to a target. */
-export type NewTopUp = { underMicros: number; monthlyAmount: string } & (
+export type NewTopUp = { underMicros: number; monthlyAmount: string; beginAtOnce?: boolean | undefined } & (
   | { creditsMicros: number }
   | { targetMicros: number }
 )
@@ -67,10 +69,11 @@ export class TopUps {
   }
 
   /** Replaces the top-ups of an account. If the balance is already under the limit, the first one is due at once. */
-  async set(caller: AccountCaller, { monthlyAmount, ...wanted }: NewTopUp): Promise<Answer<TopUpInfo>> {
-    const { accounts, payments, priceList } = this.#dependencies
+  async set(caller: AccountCaller, { monthlyAmount, beginAtOnce, ...wanted }: NewTopUp): Promise<Answer<TopUpInfo>> {
+    const { accounts, payments, priceList, withdrawalDays } = this.#dependencies
     if (!payments) return refuse('nothing_for_sale')
     if (!payments.chargesKeptMethods) return refuse('top_ups_unavailable')
+    if (withdrawalDays > 0 && !beginAtOnce) return refuse('begin_at_once_required', { days: withdrawalDays })
     const { underMicros } = wanted
     const isTarget = 'targetMicros' in wanted
     if (isTarget && wanted.targetMicros <= underMicros) return refuse('target_too_low', { underMicros })
@@ -89,7 +92,7 @@ export class TopUps {
       return refuse('monthly_amount_invalid', { currency })
     if (minorOf({ amount: monthlyAmount }) < minorOf({ amount: price }))
       return refuse('monthly_amount_too_low', { price, currency })
-    const settings: TopUpSet = { ...wanted, monthlyAmount, currency }
+    const settings: TopUpSet = { ...wanted, monthlyAmount, currency, ...(beginAtOnce && { beginAtOnce }) }
     const command = { type: 'SetTopUp', settings, keyId: keyIdOf(caller) } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
     return 'refuse' in outcome ? outcome : this.find(caller)
@@ -121,15 +124,19 @@ export class TopUps {
 
   /** Undefined if the account refuses the purchase, or puts it off. */
   async #open(accountId: AccountId, { settings }: TopUp, state: AccountState): Promise<PurchaseId | undefined> {
-    const { accounts, priceList, random, perHour } = this.#dependencies
-    const { creditsMicros = 0, targetMicros } = settings
+    const { accounts, priceList, random, perHour, withdrawalDays } = this.#dependencies
+    const { creditsMicros = 0, targetMicros, beginAtOnce } = settings
     // Whole credits, since nobody wants a bill for a part of one.
     const wanted = targetMicros === undefined ? creditsMicros : wholeCredits(targetMicros - state.balanceMicros)
     const quoted = await priceList.quote(SERVICE, { credits: fromMicros(wanted) })
     if ('refuse' in quoted) return this.#fail(accountId, quoted.refuse.code)
     const { name: _, taxCode: _taxCode, pack: _pack, bonusMicros: _bonus, validDays, ...quote } = quoted.value
     const purchaseId = newPurchaseId(random)
-    const purchase = { purchaseId, ...quote, ...(validDays !== undefined && { validDays }) }
+    const purchase = {
+      ...{ purchaseId, ...quote },
+      ...(validDays !== undefined && { validDays }),
+      ...(withdrawalDays > 0 && { withdrawalDays, ...(beginAtOnce && { beginAtOnce }) }),
+    }
     const outcome = await accounts.execute(SERVICE, accountId, { type: 'OpenTopUp', purchase, perHour })
     if (!('refuse' in outcome)) return (await accounts.state(accountId)).topUp?.purchaseId
     // Another process was faster, or the account has opened many purchases: the task comes again.
@@ -143,9 +150,10 @@ export class TopUps {
     const purchase = state.purchases.get(purchaseId)
     if (!purchase?.methodOf || purchase.payment) return
     const { checkoutId } = state.purchases.get(purchase.methodOf) ?? {}
-    const { customerId, methodId, country, address } =
-      (checkoutId !== undefined && (await payments.find(checkoutId))?.paid) || {}
-    if (customerId === undefined || methodId === undefined) return this.#fail(accountId, 'no_kept_method', purchaseId)
+    const paid = checkoutId === undefined ? undefined : (await payments.find(checkoutId))?.paid
+    if (paid?.customerId === undefined || paid.methodId === undefined)
+      return this.#fail(accountId, 'no_kept_method', purchaseId)
+    const { customerId, methodId } = paid
     const { amount, currency, creditsMicros } = purchase
     const money = { amount, currency }
     const of = { purchaseId, accountId }
@@ -156,8 +164,8 @@ export class TopUps {
     if (!made) throw new Unavailable('the payment service does not show the charge of a top-up yet')
     if (made.kind === 'waiting') return
     if (made.kind === 'declined') return this.#fail(accountId, made.code, purchaseId)
-    const facts = { ...{ paymentId: made.paymentId, money, tax: NO_TAX }, country, address, customerId }
-    const payment = recordedPayment(purchaseId, { ...facts, email: undefined, invoiceId: undefined })
+    const facts = { ...paid, paymentId: made.paymentId, money, tax: NO_TAX, invoiceId: undefined }
+    const payment = recordedPayment(purchaseId, facts)
     await accounts.execute(SERVICE, accountId, { type: 'PayPurchase', payment })
   }
 

@@ -1,3 +1,4 @@
+import { minuteText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { PurchaseRefusals } from '../../domain/refusal.ts'
 import { shownOffer } from './ledger.ts'
@@ -31,7 +32,17 @@ export const purchases = {
   purchase_not_found: { api: 'not_found', message: () => 'The account has no purchase with this ID.' },
   purchase_not_paid: {
     api: 'invalid_request',
-    message: () => 'The purchase has not been paid, so there is nothing to refund.',
+    message: () => 'The purchase has not been paid, so there is nothing to pay back.',
+  },
+  begin_at_once_required: {
+    api: 'invalid_request',
+    message: ({ days }) =>
+      [
+        'Set begin_at_once to true if the buyer asks for the credits at once: before the end of the',
+        `${days} days in which a consumer may withdraw from the contract. Who then withdraws pays for the credits used`,
+        'so far.',
+      ].join(' '),
+    details: () => ({ errors: [{ path: '/begin_at_once', message: 'must be true' }] }),
   },
   too_many_purchases: {
     api: 'rate_limited',
@@ -94,5 +105,13 @@ export const purchases = {
         `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or`,
         'expired. To return more, refund the payment at Stripe.',
       ].join(' '),
+  },
+  withdrawal_not_offered: {
+    api: 'invalid_request',
+    message: () => 'This purchase was made without a right to withdraw from the contract. Ask the seller for a refund.',
+  },
+  withdrawal_too_late: {
+    api: 'invalid_request',
+    message: ({ endsAt }) => `The time to withdraw from this contract ended at ${minuteText(endsAt)}.`,
   },
 } satisfies RefusalTable<PurchaseRefusals>

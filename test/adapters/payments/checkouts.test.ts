@@ -9,7 +9,6 @@ t.test('a page is opened, paid and found', async t => {
   const given = checkout({
     description: 'For models of all kinds',
     taxCode: 'txcd_10105001',
-    consent: 'Begin at once.',
   })
   const { sessionId, url, expiresAtMs } = await payments.open(given)
   t.equal(url, `${stub.url}/c/pay/${sessionId}`)
@@ -34,7 +33,6 @@ t.test('a page is opened, paid and found', async t => {
     invoice_creation: { enabled: 'true' },
     managed_payments: { enabled: 'false' },
     automatic_tax: { enabled: 'false' },
-    custom_text: { submit: { message: 'Begin at once.' } },
     success_url: given.successUrl,
     cancel_url: given.cancelUrl,
     expires_at: String(expiresAtMs / 1000),
@@ -56,6 +54,8 @@ t.test('a page is opened, paid and found', async t => {
       address: {
         ...{ name: 'Ada Lovelace', line1: 'Invalidenstraße 1', postalCode: '10115', city: 'Berlin', country: 'FR' },
       },
+      cardCountry: 'IE',
+      hasTaxId: false,
       email: 'ada@example.com',
       customerId: stub.session(sessionId).customer,
       invoiceId,

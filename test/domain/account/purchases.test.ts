@@ -1,14 +1,26 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { totalOf } from '../../../src/audit/books.ts'
+import type { AuditedEvent, Rule } from '../../../src/audit/fault.ts'
+import { Notices } from '../../../src/audit/verify/notices.ts'
+import { Purchases } from '../../../src/audit/verify/purchases.ts'
+import { Withdrawals } from '../../../src/audit/verify/withdrawals.ts'
+import { Auditor } from '../../auditor/auditor.ts'
 import { completeRun, failRun, grantCredits, queueRun } from '../../support/account-samples.ts'
-import { DecidedAccount } from '../../support/decided-account.ts'
-import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
+import { World } from '../../support/account-world.ts'
+import {
+  declareWithdrawal,
+  openPurchase,
+  payPurchase,
+  purchaseId,
+  recordDispute,
+  recordRefund,
+} from '../../support/purchase-samples.ts'
 
 const bought = [openPurchase(), payPurchase()]
 
 t.test('a payment grants the credits of its purchase once, however often it is reported', async t => {
-  const world = new DecidedAccount()
+  const world = new World()
   t.same(world.do(payPurchase()), ['purchase_not_found'])
   t.same(world.do(openPurchase()), ['PurchaseOpened'])
   t.same(world.do(openPurchase()), [])
@@ -18,7 +30,7 @@ t.test('a payment grants the credits of its purchase once, however often it is r
 })
 
 t.test('a payment that arrives after its purchase was closed grants its credits', async t => {
-  const world = new DecidedAccount(openPurchase())
+  const world = new World(openPurchase())
   t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'expired' }), ['PurchaseClosed'])
   t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'failed' }), [])
   t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted'])
@@ -26,7 +38,7 @@ t.test('a payment that arrives after its purchase was closed grants its credits'
 })
 
 t.test('the bonus is a free lot of its own, and both expire', async t => {
-  const world = new DecidedAccount(openPurchase({ bonus: 50, validDays: 30 }))
+  const world = new World(openPurchase({ bonus: 50, validDays: 30 }))
   t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted', 'CreditsGranted'])
   t.same(world.book.balance, { freeMicros: 50e6, paidMicros: 500e6 })
   t.same(world.state.lotOrder, [2, 1])
@@ -36,15 +48,23 @@ t.test('the bonus is a free lot of its own, and both expire', async t => {
 })
 
 t.test('an account opens only so many purchases an hour', async t => {
-  const world = new DecidedAccount()
+  const world = new World()
   for (let purchase = 1; purchase <= 3; purchase++) t.same(world.do(openPurchase({ purchase }, 3)), ['PurchaseOpened'])
   t.same(world.do(openPurchase({ purchase: 4 }, 3)), ['too_many_purchases'])
   world.days = 1 / 23
   t.same(world.do(openPurchase({ purchase: 4 }, 3)), ['PurchaseOpened'])
 })
 
+t.test('a purchase with a right of withdrawal is opened only with the consent to begin at once', async t => {
+  const world = new World()
+  const { purchase, ...command } = openPurchase({ withdrawalDays: 14 })
+  const { beginAtOnce: _, ...without } = { beginAtOnce: true, ...purchase }
+  t.same(world.do({ ...command, purchase: without }), ['begin_at_once_required'])
+  t.same(world.do({ ...command, purchase }), ['PurchaseOpened'])
+})
+
 t.test('each refund takes its share of what is left of its own lot', async t => {
-  const world = new DecidedAccount(grantCredits(100), ...bought)
+  const world = new World(grantCredits(100), ...bought)
   t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), ['PaymentRefunded', 'CreditsWithdrawn'])
   t.equal(world.credits, 500)
   t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), [])
@@ -57,7 +77,7 @@ t.test('each refund takes its share of what is left of its own lot', async t => 
 })
 
 t.test('a refund that fails gives the credits back, whichever report comes first', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   world.do(recordRefund({ amount: '10.00' }))
   t.same(world.do({ ...recordRefund({ amount: '10.00' }), hasFailed: true }), ['RefundFailed', 'CreditsGranted'])
   t.equal(world.credits, 500)
@@ -68,7 +88,7 @@ t.test('a refund that fails gives the credits back, whichever report comes first
 })
 
 t.test('a refund by the operator takes the credits before the money is returned', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   world.run(1, 100)
   const request = (claimId: string, amount?: string) =>
     ({ type: 'RequestRefund', purchaseId: purchaseId(), claimId, amount, reason: 'asked' }) as const
@@ -87,7 +107,7 @@ t.test('a refund by the operator takes the credits before the money is returned'
 })
 
 t.test('a refund takes the share of the bonus that is left', async t => {
-  const world = new DecidedAccount(openPurchase({ bonus: 100 }), payPurchase())
+  const world = new World(openPurchase({ bonus: 100 }), payPurchase())
   world.run(1, 30)
   world.do(recordRefund({ amount: '25.00' }))
   t.same(world.book.balance, { freeMicros: 20e6, paidMicros: 250e6 })
@@ -96,7 +116,7 @@ t.test('a refund takes the share of the bonus that is left', async t => {
 })
 
 t.test('a dispute before use withdraws the credits, and owes nothing', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   t.same(world.do(recordDispute()), ['PaymentDisputed', 'CreditsWithdrawn'])
   t.same([world.credits, world.owed], [0, 0])
   t.same(world.do(recordDispute({}, 'lost')), [])
@@ -105,7 +125,7 @@ t.test('a dispute before use withdraws the credits, and owes nothing', async t =
 })
 
 t.test('a dispute after use makes a debt, which stops runs until the next grant pays it', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   world.run(1, 400)
   world.do(completeRun(1))
   t.same(world.do(recordDispute()), ['PaymentDisputed', 'CreditsWithdrawn', 'CreditsOwed'])
@@ -125,7 +145,7 @@ t.test('a dispute after use makes a debt, which stops runs until the next grant 
 })
 
 t.test('a dispute that is won ends its debt and returns what was paid of it', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   world.run(1, 400)
   world.do(completeRun(1))
   world.do(recordDispute())
@@ -137,13 +157,13 @@ t.test('a dispute that is won ends its debt and returns what was paid of it', as
 })
 
 t.test('a claim in another currency is for all that was paid', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   world.do(recordDispute({ amount: '1.00', currency: 'USD' }))
   t.equal(world.credits, 0)
 })
 
 t.test('a dispute that is won, and lost on appeal, takes the credits again', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   for (const status of ['open', 'won'] as const) world.do(recordDispute({}, status))
   t.equal(world.credits, 500)
   t.same(world.do(recordDispute({}, 'lost')), ['PaymentDisputed', 'CreditsWithdrawn'])
@@ -152,7 +172,7 @@ t.test('a dispute that is won, and lost on appeal, takes the credits again', asy
 })
 
 t.test('credits that a run gives back pay the debt for them', async t => {
-  const world = new DecidedAccount(...bought)
+  const world = new World(...bought)
   world.run(1, 400)
   world.do(recordDispute())
   t.same([world.credits, world.owed], [0, 400])
@@ -161,7 +181,7 @@ t.test('credits that a run gives back pay the debt for them', async t => {
 })
 
 t.test('a withdrawal that takes the balance below the limit of the owner raises the notice of it', async t => {
-  const world = new DecidedAccount()
+  const world = new World()
   world.do({ type: 'SetNotices', settings: { email: false, url: 'https://example.com', balanceUnderMicros: 10e6 } })
   for (const command of [openPurchase({ bonus: 20 }), payPurchase()]) world.do(command)
   world.run(1, 15)
@@ -172,7 +192,7 @@ t.test('a withdrawal that takes the balance below the limit of the owner raises 
 })
 
 t.test('a payment of an erased account is recorded without its address', async t => {
-  const world = new DecidedAccount(openPurchase())
+  const world = new World(openPurchase())
   world.do({ type: 'EraseAccount', reason: 'asked' })
   const { payment } = payPurchase()
   world.do({ type: 'PayPurchase', payment: { ...payment, address: { line1: 'Street 1' } } })
@@ -183,7 +203,7 @@ t.test('a payment of an erased account is recorded without its address', async t
 })
 
 t.test('what has expired is not owed', async t => {
-  const world = new DecidedAccount(openPurchase({ validDays: 10 }), payPurchase())
+  const world = new World(openPurchase({ validDays: 10 }), payPurchase())
   world.run(1, 100)
   world.do(completeRun(1))
   world.days = 10
@@ -193,7 +213,7 @@ t.test('what has expired is not owed', async t => {
 })
 
 t.test('a claim on a purchase that is not paid waits for the payment', async t => {
-  const world = new DecidedAccount(openPurchase())
+  const world = new World(openPurchase())
   t.same(world.do(recordDispute()), ['purchase_not_paid'])
   t.same(world.do(recordRefund()), ['purchase_not_paid'])
   t.same(world.do({ ...recordRefund({ purchase: 2 }) }), ['purchase_not_found'])
@@ -211,7 +231,7 @@ t.test('refunds in any order and of any currency take all credits in the end', a
       const decimals = { JPY: 0, EUR: 2, KWD: 3 }[currency] as number
       const text = (minor: number) => (minor / 10 ** decimals).toFixed(decimals)
       const amount = text(shares.reduce((sum, share) => sum + share, 0))
-      const world = new DecidedAccount(openPurchase({ credits, amount, currency }), payPurchase({ amount, currency }))
+      const world = new World(openPurchase({ credits, amount, currency }), payPurchase({ amount, currency }))
       const order = [...shares.keys()].toSorted((one, other) => (shares[one] ?? 0) - (shares[other] ?? 0))
       for (const index of order)
         world.do(recordRefund({ claim: `re_${index}`, amount: text(shares[index] as number), currency }))
@@ -234,15 +254,17 @@ const step = fc.record({
     'dispute',
     'win',
     'expire',
+    'withdraw',
   ),
   number: fc.nat(1000),
 })
 
 t.test('no history makes a balance or a debt negative, and the books agree', async t => {
   let owing = 0
+  let withdrawn = 0
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
-      const world = new DecidedAccount()
+      const world = new World()
       let purchases = 0
       let runs = 0
       let claims = 0
@@ -255,7 +277,9 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
           purchases += 1
           const bonus = number % 2 ? { bonus: 1 + (number % 40) } : {}
           const validDays = number % 3 ? {} : { validDays: 1 + (number % 20) }
-          world.do(openPurchase({ purchase: purchases, credits: 1 + (number % 90), ...bonus, ...validDays }, 100))
+          const right = number % 5 ? { withdrawalDays: 14 } : {}
+          const sample = { purchase: purchases, credits: 1 + (number % 90), ...bonus, ...validDays, ...right }
+          world.do(openPurchase(sample, 100))
           world.do(payPurchase({ purchase: purchases }))
         }
         if (kind === 'grant') world.do(grantCredits(1 + (number % 30), `g${world.days}`))
@@ -276,6 +300,11 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
           world.do({ ...recordRefund({ claim }), purchaseId: claimed[0], hasFailed: true })
         if (claimed && kind === 'win' && kindOf === 'dispute')
           world.do({ ...recordDispute({ claim }, 'won'), purchaseId: claimed[0] })
+        if (kind === 'withdraw') {
+          claims += 1
+          const [declared] = world.do({ ...declareWithdrawal(`c${claims}`), purchaseId: purchaseId(purchase) })
+          if (declared === 'WithdrawalDeclared') withdrawn += 1
+        }
         if (kind === 'expire')
           for (let lot = 1; lot <= world.state.lots.size; lot++) world.do({ type: 'ExpireCredits', lot })
         const { balanceMicros, owedMicros, lots } = world.state
@@ -288,9 +317,24 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
         const references = world.events.flatMap(({ data }) => ('reference' in data ? [data.reference] : []))
         if (new Set(references).size !== references.length) return false
       }
-      return true
+      return faultsOf(world).length === 0
     }),
     { numRuns: 300 },
   )
   t.ok(owing > 100)
+  t.ok(withdrawn > 100)
 })
+
+/** What the audit and the independent auditor find. */
+const faultsOf = ({ appends }: World): string[] => {
+  const faults: string[] = []
+  const report = (what: string) => void faults.push(what)
+  const rules: Rule[] = [new Purchases(), new Withdrawals(), new Notices()]
+  for (const rule of rules) {
+    for (const event of appends.flat()) rule.take(event as unknown as AuditedEvent, report)
+    rule.end?.(report)
+  }
+  const auditor = new Auditor('account-x')
+  for (const append of appends) auditor.follow(append)
+  return [...faults, ...auditor.faults]
+}

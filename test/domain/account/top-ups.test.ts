@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import { grantCredits } from '../../support/account-samples.ts'
-import { DecidedAccount } from '../../support/decided-account.ts'
+import { World } from '../../support/account-world.ts'
 import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
 
 const setTopUp = ({ under = 100, credits = 500, monthlyAmount = '120.00' } = {}): AccountCommand => ({
@@ -27,7 +27,7 @@ const fail = (number?: number, code = 'insufficient_funds'): AccountCommand => (
 const resume: AccountCommand = { type: 'ResumeAccount', reason: 'paid' }
 
 /** An account with 500 credits and a kept payment method. */
-const kept = () => new DecidedAccount(openPurchase({ keepsMethod: true }), payPurchase())
+const kept = () => new World(openPurchase({ keepsMethod: true }), payPurchase())
 
 /** An account with top-ups and 50 credits, of which one is due. */
 const low = () => {
@@ -38,9 +38,9 @@ const low = () => {
 }
 
 t.test('top-ups need a payment method that was kept, of a purchase that was paid', t => {
-  t.same(new DecidedAccount().do(setTopUp()), ['no_kept_method'])
-  t.same(new DecidedAccount(openPurchase({ keepsMethod: true })).do(setTopUp()), ['no_kept_method'])
-  t.same(new DecidedAccount(openPurchase(), payPurchase()).do(setTopUp()), ['no_kept_method'])
+  t.same(new World().do(setTopUp()), ['no_kept_method'])
+  t.same(new World(openPurchase({ keepsMethod: true })).do(setTopUp()), ['no_kept_method'])
+  t.same(new World(openPurchase(), payPurchase()).do(setTopUp()), ['no_kept_method'])
   const world = kept()
   t.same(world.do(setTopUp()), ['TopUpSet'])
   t.same(world.do(setTopUp()), [])

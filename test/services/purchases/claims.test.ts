@@ -20,7 +20,7 @@ const { stripe, reports } = service
 /** A customer who has paid for 100 credits, of which some runs have used 10 each. */
 const buyer = async ({ runs = 0 } = {}) => {
   const customer = await openAccount(service, { credits: 0 })
-  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { credits: 100 })
+  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, credits: 100 })
   const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
   stripe.pay(sessionId)
   await reports.settled()
@@ -95,7 +95,7 @@ t.test('what a dispute leaves owed is paid first by the next purchase, and by no
   const { customer, paymentId, state } = await buyer({ runs: 10 })
   const { id } = stripe.dispute(paymentId)
   await reports.settled()
-  const { body: next } = await customer.post<Purchase>('/v1/purchases', { credits: 150 })
+  const { body: next } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, credits: 150 })
   await shuffled(() => {
     stripe.pay(/cs_\w+/.exec(next.url as string)?.[0] as string)
   })
@@ -158,7 +158,7 @@ t.test('a dispute that is won, and then a refund, take the credits whichever is 
 
 t.test('a claim that is reported before its payment brings the payment first', async t => {
   const customer = await openAccount(service, { credits: 0 })
-  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { credits: 100 })
+  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, credits: 100 })
   const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
   reports.isHeld = true
   stripe.pay(sessionId)

@@ -26,7 +26,7 @@ t.test('credits expire while 100 runs use them, and the sums add up', async t =>
   const service = await startSales(t, { clock, providers: { sandbox: instantProvider }, environment })
   const { stripe, reports, core } = service
   const customer = await openAccount(service, { credits: 55 })
-  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'month' })
+  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'month' })
   stripe.pay(/cs_\w+/.exec(purchase.url as string)?.[0] as string)
   await reports.settled()
   t.equal(await customer.balance(), 1055)

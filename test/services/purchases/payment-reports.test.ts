@@ -21,7 +21,7 @@ const start = async (t: Test, options: ServiceOptions = {}) => {
   reports.isHeld = true
   /** A payment of which nothing was reported so far, and its event. */
   const paid = async () => {
-    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
     stripe.pay(/cs_\w+/.exec(purchase.url as string)?.[0] as string)
     const event = stripe.eventsOf('checkout.session.completed').at(-1) as StubEvent
     return { purchase, event }

@@ -18,7 +18,7 @@ const start = async (t: Test) => {
   sales.reports.isHeld = true
   const customer = await openAccount(sales, { credits: 1 })
   const open = async () => {
-    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
     return { purchase, sessionId: /cs_\w+/.exec(purchase.url as string)?.[0] as string }
   }
   const paid = async () => {
@@ -67,7 +67,7 @@ t.test('a purchase without any report is asked about after an hour', async t => 
 
 t.test('a purchase whose page was never recorded is closed after an hour, and paid if it is paid', async t => {
   const { stripe, clock, reports, customer, balance } = await start(t)
-  const buy = () => customer.post('/v1/purchases', { pack: 'starter' })
+  const buy = () => customer.post('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   // The page is made, and its address is lost.
   stripe.fail('lost', 2)
   t.equal((await buy()).status, 503)

@@ -29,6 +29,9 @@ export interface Payer {
   address: Stripe.Address
 }
 
+/** Where the cards of all buyers are from. */
+export const CARD_COUNTRY = 'IE'
+
 /** Money that arrives, fails or is on its way: https://docs.stripe.com/api/charges/object */
 export const addCharge = (
   store: Store,
@@ -58,7 +61,10 @@ export const addCharge = (
     paid: status === 'succeeded',
     payment_intent: intent.id,
     payment_method: intent.payment_method as string,
-    payment_method_details: null,
+    payment_method_details: {
+      type: 'card',
+      card: { country: CARD_COUNTRY } as Stripe.Charge.PaymentMethodDetails.Card,
+    },
     refunded: false,
   })
   if (status === 'succeeded') settle(store, charge)

@@ -16,6 +16,8 @@ export interface Buyer {
   card?: Card
   email?: string
   name?: string
+  /** A VAT number of the EU. */
+  taxId?: string
 }
 
 /** The sessions of Checkout, with their page. */
@@ -85,7 +87,8 @@ export class CheckoutSessions {
       ...{ status: 'complete', url: null },
       total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: tax },
       customer_details: {
-        ...{ ...payer, phone: null, business_name: null, individual_name: name, tax_exempt: 'none', tax_ids: [] },
+        ...{ ...payer, phone: null, business_name: null, individual_name: name, tax_exempt: 'none' },
+        tax_ids: buyer.taxId === undefined ? [] : [{ type: 'eu_vat', value: buyer.taxId }],
       },
     } satisfies Partial<Stripe.Checkout.Session>)
     if (card === 'async') this.#tell('checkout.session.completed', session)

@@ -1,10 +1,11 @@
 import type Router from '@koa/router'
 import type { PurchaseRow } from '../../../../schemas/views.ts'
-import type { BuyCardProps } from '../../../console/credits/buy-card.tsx'
+import { type BuyCardProps, CONSENT } from '../../../console/credits/buy-card.tsx'
 import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
-import { isPayable, payPath, purchasePath } from '../../../console/credits/purchase-words.ts'
+import { isPayable, payPath, purchasePath, withdrawalPath } from '../../../console/credits/purchase-words.ts'
 import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
 import { CREDITS } from '../../../console/credits/range.ts'
+import { WithdrawalPage } from '../../../console/credits/withdrawal-page.tsx'
 import { credits as creditsText } from '../../../console/parts/text.ts'
 import { refuse } from '../../../domain/refusal.ts'
 import { Unavailable } from '../../../ports/faults.ts'
@@ -34,6 +35,7 @@ const OWN_WORDS: RefusalMessages = {
       ? 'Credits are for sale only in packs.'
       : `Choose ${boundsText(bounds)} credits, with at most six decimals.`,
   purchase_ambiguous: () => 'Choose a pack or an amount of credits.',
+  begin_at_once_required: () => 'Tick this box to get the credits at once. Nothing was bought.',
 }
 
 const boundsText = ({ minMicros, maxMicros }: { minMicros: number; maxMicros: number }) =>
@@ -70,7 +72,8 @@ export const salePartsOf = async (
   const isSelling = list.packs.length > 0 || list.customAmount !== undefined
   const quote = wanted && isSelling ? await priceList.quote(owner, wanted) : undefined
   const error = refused?.error ?? (quote && 'refuse' in quote ? errorOf(quote.refuse, OWN_WORDS) : undefined)
-  const isOfField = list.customAmount && error?.details.errors?.some(({ path }) => path === '/credits')
+  const [path] = error?.details.errors?.map(each => each.path) ?? []
+  const place = path === '/begin_at_once' ? 'consent' : path === '/credits' && list.customAmount ? 'credits' : 'form'
   const amount = wanted && 'credits' in wanted ? wanted.credits : Number.NaN
   return {
     ...((isSelling || refused) && {
@@ -78,7 +81,7 @@ export const salePartsOf = async (
         ...{ list, chosen: wanted && 'pack' in wanted ? wanted.pack : undefined },
         entered: Number.isNaN(amount) ? '' : String(amount),
         quoted: !Number.isNaN(amount) && quote && 'value' in quote ? quote.value : undefined,
-        faults: { [isOfField ? 'credits' : 'form']: error?.message },
+        faults: { [place]: error?.message },
       },
     }),
     ...((page.found.length > 0 || cursor !== undefined) && {
@@ -93,7 +96,7 @@ export const purchasePages = (
   { services, clock, forOwner }: PageDependencies,
   showCredits: (ctx: Context, owner: SessionOwner, refused: RefusedPurchase) => Promise<void>,
 ) => {
-  const { purchases } = services
+  const { purchases, withdrawals } = services
 
   router.post(
     CREDITS,
@@ -102,7 +105,8 @@ export const purchasePages = (
       try {
         if (modeOf(owner).livemode === false) throw new ApiError('forbidden', 'Test mode buys nothing.')
         if (!wanted) return unwrap(refuse('purchase_ambiguous'), OWN_WORDS)
-        const { purchaseId } = unwrap(await purchases.open(owner, wanted), OWN_WORDS)
+        const beginAtOnce = formField(ctx, CONSENT) === 'true'
+        const { purchaseId } = unwrap(await purchases.open(owner, wanted, { beginAtOnce }), OWN_WORDS)
         // The policy for forms allows no redirect to another site, and not even one after that.
         redirect(ctx, payPath(purchaseId))
       } catch (error) {
@@ -113,7 +117,7 @@ export const purchasePages = (
   )
 
   router.get(
-    `${purchasePath(':id')}/pay`,
+    payPath(':id'),
     forOwner(async (ctx, owner) => {
       const purchase = unwrap(await purchases.find(owner, String(ctx['params'].id)))
       const { url = '' } = purchase
@@ -121,6 +125,23 @@ export const purchasePages = (
       // Without a script. Browsers replace this page, so that "back" leads to the page before it.
       ctx.set('Refresh', `0; url=${url}`)
       showPage(ctx, PayPage({ purchase, url }))
+    }),
+  )
+
+  router.get(
+    withdrawalPath(':id'),
+    forOwner(async (ctx, owner) => {
+      const { refund, ...preview } = unwrap(await withdrawals.preview(owner, String(ctx['params'].id)))
+      if (!refund) return redirect(ctx, purchasePath(preview.purchase.purchaseId))
+      showPage(ctx, WithdrawalPage({ refund, ...preview }))
+    }),
+  )
+
+  router.post(
+    withdrawalPath(':id'),
+    forOwner(async (ctx, owner) => {
+      const { purchaseId } = unwrap(await withdrawals.declare(owner, String(ctx['params'].id)))
+      redirect(ctx, purchasePath(purchaseId))
     }),
   )
 

@@ -9,11 +9,13 @@ import { openAccount, queueRun, startRun } from './account-samples.ts'
 import { at, THEN_MS } from './given.ts'
 
 /** An account that decides commands, and the books of the audit beside it. */
-export class DecidedAccount {
+export class World {
   state = account.initial
   readonly book = new AccountBook()
   days = 0
   readonly events: AccountEvent[] = []
+  /** The same as they are recorded. */
+  readonly appends: RecordedEvent[][] = []
 
   constructor(...commands: AccountCommand[]) {
     this.do(openAccount({ welcome: 0 }))
@@ -22,16 +24,16 @@ export class DecidedAccount {
 
   /** The events of a command, or the code of its refusal. */
   do(command: AccountCommand): string[] {
-    const atMs = THEN_MS + this.days * DAY_MS
+    const atMs = Math.round(THEN_MS + this.days * DAY_MS)
     const decided = account.decide(command, this.state, atMs)
     if ('refuse' in decided) return [decided.refuse.code]
-    for (const event of decided.accept) {
-      this.state = account.evolve(this.state, at(atMs, event))
-      const metadata = { at: new Date(atMs).toISOString(), actor: {} }
-      const recorded = { ...event, id: '', stream: 'account-x', revision: 0, position: 0, metadata }
-      this.book.take(recorded as unknown as RecordedEvent)
-      this.events.push(event)
-    }
+    const metadata = { at: new Date(atMs).toISOString(), actor: {} }
+    const place = { id: '', stream: 'account-x', revision: 0, position: 0 }
+    const append = decided.accept.map(event => ({ ...event, ...place, metadata }) as unknown as RecordedEvent)
+    for (const event of append) this.book.take(event)
+    for (const event of decided.accept) this.state = account.evolve(this.state, at(atMs, event))
+    this.events.push(...decided.accept)
+    this.appends.push(append)
     return decided.accept.map(({ type }) => type)
   }
 

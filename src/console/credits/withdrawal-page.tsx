@@ -1,0 +1,88 @@
+import type { PurchaseRow } from '../../../schemas/views.ts'
+import type { Money } from '../../ports/payments.ts'
+import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
+import type { WithdrawalPreview } from '../../services/purchases/withdrawals.ts'
+import { PageContext } from '../page-state.ts'
+import { Button, Form } from '../parts/form.tsx'
+import { OwnerOnly } from '../parts/own.tsx'
+import { credits } from '../parts/text.ts'
+import { Moment } from '../parts/time.tsx'
+import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
+import { isWithdrawable, priceOf, purchasePath, withdrawalPath } from './purchase-words.ts'
+
+interface WithdrawalProps extends WithdrawalPreview {
+  refund: Money
+}
+
+/**
+ * The second step of a withdrawal. Its words, and those of the link to it, are those of the law: Directive 2011/83/EU,
+ * article 11a.
+ */
+export const WithdrawalPage = ({ purchase, refund, takenMicros, mailTo }: WithdrawalProps) => (
+  <PurchaseFrame title="Withdrawal">
+    <section class="card form-card" aria-labelledby="purchase-title">
+      <div class="head">
+        <PurchaseTitle purchase={purchase} />
+      </div>
+      <div class="pad stack">
+        <p>
+          You withdraw from the contract about this purchase. You pay for the credits that you have used, and get{' '}
+          <strong>{priceOf(refund)}</strong> back, the way that you paid.
+          {takenMicros > 0 && ` ${credits(takenMicros)} credits are then no longer on your account.`} Credits of runs
+          that have not ended count as used.
+        </p>
+        <dl class="facts">
+          <dt>Purchase</dt>
+          <dd>
+            <code class="id">{purchase.purchaseId}</code>
+          </dd>
+          <dt>Paid</dt>
+          <dd>
+            <Moment at={purchase.paidAt ?? ''} />
+          </dd>
+          <dt>Receipt</dt>
+          <dd>{mailTo === undefined ? 'on the page of the purchase' : <bdi>by mail to {mailTo}</bdi>}</dd>
+        </dl>
+        <Form action={withdrawalPath(purchase.purchaseId)} class="row wrap">
+          <Button class="main">Confirm withdrawal</Button>
+          <a class="button quiet" href={purchasePath(purchase.purchaseId)}>
+            Keep the credits
+          </a>
+        </Form>
+      </div>
+    </section>
+  </PurchaseFrame>
+)
+
+/** The first step of a withdrawal, as long as there is a right to it. */
+export const WithdrawalLink = ({ purchase, ...attributes }: { purchase: PurchaseRow; class?: string }) => (
+  <PageContext.Consumer>
+    {({ nowMs }) =>
+      isWithdrawable(purchase, nowMs) && (
+        <OwnerOnly>
+          <a href={withdrawalPath(purchase.purchaseId)} {...attributes}>
+            Withdraw from contract here
+          </a>
+        </OwnerOnly>
+      )
+    }
+  </PageContext.Consumer>
+)
+
+/** Until when there is a right to withdraw, for the page of a purchase. */
+export const WithdrawalEnd = ({ purchase }: { purchase: PurchaseRow }) => (
+  <>
+    <dt>Withdrawal</dt>
+    <dd>
+      {purchase.withdrawal ? (
+        <>
+          received at <Moment at={purchase.withdrawal.at} />, {priceOf(purchase.withdrawal)} paid back
+        </>
+      ) : (
+        <>
+          until <Moment at={withdrawableUntil(purchase) ?? ''} />
+        </>
+      )}
+    </dd>
+  </>
+)
