@@ -11,6 +11,7 @@ interface Sample {
   bonus?: number
   amount?: string
   currency?: string
+  tax?: string
   validDays?: number
 }
 
@@ -32,10 +33,13 @@ export const openPurchase = (sample: Sample = {}, perHour = 10) =>
 
 export const paymentId = (number = 1) => `pi_${number}`
 
-export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR' }: Sample = {}) =>
+export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR', tax }: Sample = {}) =>
   ({
     type: 'PayPurchase',
-    payment: { purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
+    payment: {
+      ...{ purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
+      ...(tax !== undefined && { tax }),
+    },
   }) satisfies AccountCommand
 
 interface Claim {

@@ -1,0 +1,121 @@
+import t, { type Test } from 'tap'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { account } from '../../../src/domain/account/account.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import {
+  accountId,
+  completeRun,
+  digest,
+  grantCredits,
+  openAccount,
+  queueRun,
+  startRun,
+} from '../../support/account-samples.ts'
+import { needsBookKeepers, readByBeancount, readByHledger } from '../../support/book-keepers.ts'
+import { exported } from '../../support/exported.ts'
+import { at, THEN_MS } from '../../support/given.ts'
+import { openPurchase, payPurchase, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
+
+const customer = `Acct-${accountId().slice('acct_'.length)}`
+
+/** What an account decides, as it stands in a log but without true links. */
+const logOf = (commands: AccountCommand[]): RawEvent[] => {
+  let state = account.initial
+  const decided = commands.flatMap(command => {
+    const outcome = account.decide(command, state, THEN_MS)
+    if ('refuse' in outcome) throw new Error(outcome.refuse.code)
+    for (const event of outcome.accept) state = account.evolve(state, at(THEN_MS, event))
+    return outcome.accept
+  })
+  return decided.map((event, revision) => {
+    const { metadata, ...recorded } = at(THEN_MS, event)
+    return {
+      ...recorded,
+      ...{ stream: `account-${accountId()}`, revision, position: revision, id: crypto.randomUUID() },
+      metadata: { ...metadata, actor: { kind: 'service' }, hash: digest('a') },
+    } as RawEvent
+  })
+}
+
+/** The balances in the books after these commands, by both programs. */
+const booksOf = async (t: Test, commands: AccountCommand[]) => {
+  const events = logOf(commands)
+  const byHledger = (await readByHledger(t, await exported(events, 'hledger'))).balances
+  const byBeancount = (await readByBeancount(t, await exported(events, 'beancount'))).balances
+  const [one, other] = [byHledger, byBeancount].map(withoutZero)
+  t.same(one, other, 'both programs read the same')
+  return one
+}
+
+const withoutZero = (balances: Record<string, number>) =>
+  Object.fromEntries(Object.entries(balances).filter(([, micros]) => micros !== 0))
+
+const used = (credits: number): AccountCommand[] => [queueRun({ credits }), startRun(), completeRun()]
+
+const bought = [openAccount({ welcome: 0 }), openPurchase({ bonus: 50 }), payPurchase({ tax: '7.99' })]
+
+/** The family of the sample runs. */
+const USAGE = 'Income:Usage:NanoBanana2'
+
+const paid = {
+  'Assets:Payments EUR': 50_000_000,
+  'Liabilities:Tax EUR': -7_990_000,
+  'Equity:Grants:Purchase EUR': -42_010_000,
+  'Equity:Grants:Purchase': 500_000_000,
+  'Equity:Grants:Courtesy': 50_000_000,
+}
+
+t.test('a payment is money, tax and a liability, which runs turn into income', needsBookKeepers, async t => {
+  t.same(await booksOf(t, [...bought, ...used(120)]), {
+    ...paid,
+    [`Liabilities:Credits:Paid:${customer}:Lot1`]: -430_000_000,
+    [USAGE]: -120_000_000,
+  })
+})
+
+t.test('partial refunds return their share of the money, the tax and the credits', needsBookKeepers, async t => {
+  const refunds = ['0.01', '16.66', '33.33'].map((amount, index) => recordRefund({ claim: `re_${index}`, amount }))
+  t.same(await booksOf(t, [...bought, ...refunds.slice(0, 2)]), {
+    'Assets:Payments EUR': 33_330_000,
+    'Liabilities:Tax EUR': -5_330_000,
+    'Equity:Grants:Purchase EUR': -28_000_000,
+    'Equity:Grants:Purchase': 333_300_000,
+    'Equity:Grants:Courtesy': 33_330_000,
+    [`Liabilities:Credits:Paid:${customer}:Lot1`]: -333_300_000,
+    [`Liabilities:Credits:Free:${customer}:Lot2`]: -33_330_000,
+  })
+  t.same(await booksOf(t, [...bought, ...refunds]), {}, 'nothing is left')
+})
+
+t.test('a disputed payment leaves the income, and a debt for it', needsBookKeepers, async t => {
+  const disputed = [...bought, ...used(120), recordDispute()]
+  const income = { [USAGE]: -120_000_000, 'Equity:Grants:Courtesy': 50_000_000 }
+  t.same(await booksOf(t, disputed), { ...income, [`Assets:Credits:Owed:${customer}`]: 70_000_000 })
+  const waived = grantCredits(70, 'waived')
+  t.same(await booksOf(t, [...disputed, waived]), { ...income, 'Equity:Grants:Purchase': 70_000_000 }, 'it is paid')
+})
+
+t.test('a dispute that is won, and a refund that failed, leave the books as before', needsBookKeepers, async t => {
+  const before = await booksOf(t, [...bought, ...used(120)])
+  const reversed = [
+    recordRefund({ amount: '5.00' }),
+    recordDispute({ amount: '45.00', currency: 'USD' }),
+    { ...recordRefund({ amount: '5.00' }), hasFailed: true },
+    recordDispute({ amount: '45.00', currency: 'USD' }, 'won'),
+  ]
+  t.same(await booksOf(t, [...bought, ...used(120), ...reversed]), before)
+})
+
+t.test('the lot of each amount of money and income can be asked for', async t => {
+  const text = await exported(logOf([...bought, ...used(600 - 50)]), 'hledger')
+  const lots = [`Paid:${customer}:Lot1`, `Free:${customer}:Lot2`]
+  for (const posting of text
+    .split('\n')
+    .filter(line => /^ {4}(Income|Equity|Assets:Payments|Liabilities:Tax)/.test(line)))
+    t.ok(
+      lots.some(lot => posting.endsWith(`  ; lot: ${lot}`)),
+      posting,
+    )
+  t.match(text, `${USAGE}  -50.000000 CREDIT  ; lot: ${lots[1]}`)
+  t.match(text, `${USAGE}  -500.000000 CREDIT  ; lot: ${lots[0]}`)
+})
