@@ -231,10 +231,11 @@ export interface LotExpiryTask extends Due {
   expiresAt: string
 }
 
-/** A purchase that may have been paid without a report. */
+/** A purchase that may have been paid without a report, or was paid and its fee is unknown. */
 export interface CheckPurchaseTask extends Due {
   task: 'check-purchase'
   purchaseId: PurchaseId
+  paidAt?: string
 }
 
 /** Money that the payment service must be asked to return. */
@@ -351,6 +352,8 @@ export interface PurchaseRow {
   tax?: string
   country?: string
   invoice?: string
+  /** What the payment service keeps. */
+  fee?: { amount: string; currency: string }
   /** Refunds and disputes, the oldest first. */
   claims?: readonly ClaimRow[]
 }

@@ -129,6 +129,7 @@ const standing = (row: PurchaseRow, kind: ClaimRow['kind']): string | undefined 
 const details = (row: PurchaseRow) => ({
   bonus: row.bonusMicros === undefined ? undefined : fromMicros(row.bonusMicros),
   ...{ pack: row.pack, tax: row.tax && `${row.tax} ${row.currency}`, country: row.country },
+  fee: row.fee && `${row.fee.amount} ${row.fee.currency}`,
   ...{ invoice_id: row.invoice, payment_id: row.paymentId, checkout_id: row.checkoutId },
   ...(row.claims && { claims: row.claims.map(claimText).join('\n') }),
 })

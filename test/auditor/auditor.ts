@@ -241,6 +241,7 @@ export class Auditor {
       case 'PurchaseOpened':
       case 'CheckoutOpened':
       case 'PurchasePaid':
+      case 'FeeCharged':
       case 'PurchaseClosed':
       case 'RefundRequested':
       case 'RefundAccepted':

@@ -42,6 +42,9 @@ export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR', 
     },
   }) satisfies AccountCommand
 
+export const recordFee = ({ purchase = 1, amount = '1.05', currency = 'USD' }: Sample = {}) =>
+  ({ type: 'RecordFee', purchaseId: purchaseId(purchase), amount, currency }) satisfies AccountCommand
+
 interface Claim {
   purchase?: number
   claim?: string

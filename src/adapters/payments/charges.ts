@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import type { Charge, ChargeOutcome } from '../../ports/payments.ts'
 import { toMinorUnits } from './minor-units.ts'
-import { feeOf, metadataOf } from './objects.ts'
+import { FEE, feeOf, metadataOf } from './objects.ts'
 
 /** In the metadata of payments that belong to no checkout. */
 export const TOP_UP = 'top_up'
@@ -18,7 +18,7 @@ export const chargeParameters = (charge: Charge): Stripe.PaymentIntentCreatePara
   // The customer is away, so no bank can send a browser to another page.
   automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
   metadata: { ...metadataOf(charge), [TOP_UP]: charge.chargeKey },
-  expand: ['latest_charge.balance_transaction'],
+  expand: [FEE],
 })
 
 export const outcomeOf = (intent: Stripe.PaymentIntent): ChargeOutcome => {

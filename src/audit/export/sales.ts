@@ -5,6 +5,7 @@ import { CREDIT, customerOf, grantsOf, lotName } from './names.ts'
 /** The money that the payment service holds. */
 const MONEY = 'Assets:Payments'
 
+const FEES = 'Expenses:Fees'
 const TAX = 'Liabilities:Tax'
 
 /** The paid credits on one side, and the money without tax that they were sold for on the other. */
@@ -44,6 +45,7 @@ interface Part {
 
 const SALE_EVENTS = new Set([
   'PurchasePaid',
+  'FeeCharged',
   'RefundRequested',
   'PaymentRefunded',
   'RefundFailed',
@@ -68,6 +70,8 @@ export class Sales {
     switch (type) {
       case 'PurchasePaid':
         return this.#pay(data, lotName(account, { isPaid: true, number: nextLot }))
+      case 'FeeCharged':
+        return this.#charge(data)
       case 'RefundRequested':
       case 'PaymentRefunded':
         return this.#claim(account, data, 'Payment refunded')
@@ -93,6 +97,18 @@ export class Sales {
     const sale = { lot, money: { amount, currency }, paid, tags, claims: new Map() }
     this.#sales.set(purchaseId, sale)
     return moved(sale, 'Payment', paid, 1n)
+  }
+
+  #charge({ purchaseId, amount, currency: commodity }: Money & { purchaseId: string }): SaleEntry | undefined {
+    const { lot, tags } = this.#sales.get(purchaseId) ?? {}
+    const amountMicros = microsOf(amount)
+    if (lot === undefined || amountMicros === 0n) return undefined
+    const sides: [account: string, amountMicros: bigint][] = [
+      [FEES, amountMicros],
+      [MONEY, -amountMicros],
+    ]
+    const postings = sides.map(([account, amountMicros]) => ({ account, amountMicros, commodity, lot }))
+    return { narration: 'Fee', tags: { ...tags }, postings }
   }
 
   #claim(

@@ -53,6 +53,7 @@ export type AccountCommand = (
   | OpenPurchase
   | ({ type: 'OpenCheckout' } & OpenedCheckout)
   | { type: 'PayPurchase'; payment: PurchasePaid }
+  | ({ type: 'RecordFee'; purchaseId: PurchaseId } & Money)
   | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
   | RequestRefund
   | { type: 'AcceptRefund'; purchaseId: PurchaseId; claimId: string; refundId: string }

@@ -86,6 +86,19 @@ export const payPurchase = (
 
 const BONUS = { kind: 'courtesy', reason: 'bonus of a purchase' } as const
 
+/** Records what the payment service keeps of a payment, once. */
+export const recordFee = (
+  { purchaseId, amount, currency }: { purchaseId: PurchaseId } & Money,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = state.purchases.get(purchaseId)
+  if (!purchase) return refuse('purchase_not_found')
+  if (!purchase.payment) return refuse('purchase_not_paid')
+  return purchase.payment.hasFee
+    ? repeat(purchaseId)
+    : accept([{ type: 'FeeCharged', data: { purchaseId, amount, currency } }])
+}
+
 /** Closes a purchase that was not paid. */
 export const closePurchase = (
   { purchaseId, reason }: { purchaseId: PurchaseId; reason: 'expired' | 'failed' },
@@ -142,6 +155,9 @@ export const addPayment = (
     const payment = { paymentId, amount, currency, lot, ...(bonusMicros !== undefined && { bonusLot: lot + 1 }) }
     return { status: 'paid', payment }
   })
+
+export const addFee = (state: AccountState, { purchaseId }: { purchaseId: PurchaseId }): AccountState =>
+  changePurchase(state, purchaseId, ({ payment }) => (payment ? { payment: { ...payment, hasFee: true } } : {}))
 
 /** An amount in the smallest units, such as 1250 for `12.50`. All amounts of a currency have as many decimals. */
 export const minorOf = ({ amount }: Pick<Money, 'amount'>): bigint => BigInt(amount.replace('.', ''))

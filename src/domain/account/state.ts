@@ -146,6 +146,8 @@ interface Paid extends Money {
   /** The lots of the credits and of the bonus. */
   lot: number
   bonusLot?: number
+  /** Whether the fee of the payment service is recorded. */
+  hasFee?: true
 }
 
 /** A refund or a dispute. Of a failed refund that was never reported before, nothing but the fact is known. */

@@ -10,7 +10,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Address, PaymentFacts, Payments } from '../../ports/payments.ts'
+import type { Address, Money, PaymentFacts, Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
@@ -161,23 +161,34 @@ export class Purchases {
     return this.check(caller, caller.accountId, row.purchaseId)
   }
 
-  /** Asks the payment service about a purchase, and records what has become of it. */
+  /** Asks the payment service about a purchase, and records what has become of it, and the fee once it is paid. */
   async check(_caller: Caller, accountId: AccountId, purchaseId: PurchaseId): Promise<Answer<PurchaseRow>> {
     const { accounts, payments } = this.#dependencies
     const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
     if (!purchase) return refuse('purchase_not_found')
-    const { checkoutId } = purchase
-    const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
-    if (found?.paid)
-      await accounts.execute(SERVICE, accountId, {
-        type: 'PayPurchase',
-        payment: recordedPayment(purchaseId, found.paid),
-      })
-    // A purchase whose page was never opened cannot be paid.
-    else if (found?.status === 'expired' || (checkoutId === undefined && (await this.#isOld(accountId, purchaseId))))
-      await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
+    const { checkoutId, payment } = purchase
+    if (!payment) await this.#checkOpen(accountId, purchaseId, checkoutId)
+    else if (!payment.hasFee)
+      await this.#recordFee(accountId, purchaseId, (await payments?.paymentOf(payment.paymentId))?.fee)
     const row = await this.#row(accountId, purchaseId)
     return row ? answer(row) : refuse('purchase_not_found')
+  }
+
+  async #checkOpen(accountId: AccountId, purchaseId: PurchaseId, checkoutId: string | undefined) {
+    const { accounts, payments } = this.#dependencies
+    const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
+    if (found?.paid) {
+      const payment = recordedPayment(purchaseId, found.paid)
+      await accounts.execute(SERVICE, accountId, { type: 'PayPurchase', payment })
+      await this.#recordFee(accountId, purchaseId, found.paid.fee)
+      // A purchase whose page was never opened cannot be paid.
+    } else if (found?.status === 'expired' || (checkoutId === undefined && (await this.#isOld(accountId, purchaseId))))
+      await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
+  }
+
+  /** The payment service may not know its fee before some time has passed. */
+  async #recordFee(accountId: AccountId, purchaseId: PurchaseId, fee: Money | undefined) {
+    if (fee) await this.#dependencies.accounts.execute(SERVICE, accountId, { type: 'RecordFee', purchaseId, ...fee })
   }
 
   /** Whether opening the page of a purchase cannot be under way any more. */

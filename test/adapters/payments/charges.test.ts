@@ -30,7 +30,10 @@ t.test('a kept method is charged once a key', async t => {
     metadata: { purchase: 'pur_1', account: 'acct_1', top_up: 'pur_2' },
     expand: ['latest_charge.balance_transaction'],
   })
-  t.same(await payments.paymentOf('paymentId' in outcome ? String(outcome.paymentId) : ''), purchase)
+  t.same(await payments.paymentOf('paymentId' in outcome ? String(outcome.paymentId) : ''), {
+    ...purchase,
+    fee: { amount: '0.40', currency: 'EUR' },
+  })
 })
 
 t.test('a bank declines, asks for the owner, or takes days', async t => {

@@ -14,7 +14,7 @@ import {
 import { needsBookKeepers, readByBeancount, readByHledger } from '../../support/book-keepers.ts'
 import { exported } from '../../support/exported.ts'
 import { at, THEN_MS } from '../../support/given.ts'
-import { openPurchase, payPurchase, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
+import { openPurchase, payPurchase, recordDispute, recordFee, recordRefund } from '../../support/purchase-samples.ts'
 
 const customer = `Acct-${accountId().slice('acct_'.length)}`
 
@@ -70,6 +70,16 @@ t.test('a payment is money, tax and a liability, which runs turn into income', n
     ...paid,
     [`Liabilities:Credits:Paid:${customer}:Lot1`]: -430_000_000,
     [USAGE]: -120_000_000,
+  })
+})
+
+t.test('the fee of a payment is an expense, in the currency that is paid out', needsBookKeepers, async t => {
+  t.match(await booksOf(t, [...bought, recordFee()]), {
+    ...paid,
+    ...{ 'Expenses:Fees USD': 1_050_000, 'Assets:Payments USD': -1_050_000 },
+  })
+  t.match(await booksOf(t, [...bought, recordFee({ amount: '1.05', currency: 'EUR' })]), {
+    ...{ 'Expenses:Fees EUR': 1_050_000, 'Assets:Payments EUR': 48_950_000 },
   })
 })
 

@@ -9,7 +9,14 @@ import { DAY_MS } from '../../../src/domain/days.ts'
 import { fromMicros } from '../../../src/domain/money.ts'
 import { completeRun, failRun, grantCredits, openAccount, queueRun, startRun } from '../../support/account-samples.ts'
 import { at, THEN_MS } from '../../support/given.ts'
-import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
+import {
+  openPurchase,
+  payPurchase,
+  purchaseId,
+  recordDispute,
+  recordFee,
+  recordRefund,
+} from '../../support/purchase-samples.ts'
 
 /** An account that decides commands, and the books of the audit beside it. */
 class World {
@@ -50,6 +57,16 @@ class World {
     return fromMicros(this.state.owedMicros)
   }
 }
+
+t.test('the fee of a payment is recorded once', async t => {
+  const world = new World()
+  t.same(world.do(recordFee()), ['purchase_not_found'])
+  world.do(openPurchase())
+  t.same(world.do(recordFee()), ['purchase_not_paid'])
+  world.do(payPurchase())
+  t.same(world.do(recordFee()), ['FeeCharged'])
+  t.same(world.do(recordFee({ amount: '9.99' })), [])
+})
 
 const bought = [openPurchase(), payPurchase()]
 
