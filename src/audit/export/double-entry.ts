@@ -165,6 +165,7 @@ const tagsOf = ({
     payment_amount: payment?.amount,
     payment_currency: payment?.currency,
     payment_invoice: payment?.invoice,
+    payment_tax: payment?.tax,
     hash,
   })
 

@@ -118,6 +118,7 @@ t.test('a dispute that is won, and a refund that failed, leave the books as befo
 
 t.test('the lot of each amount of money and income can be asked for', async t => {
   const text = await exported(logOf([...bought, ...used(600 - 50)]), 'hledger')
+  t.match(text, '; payment_tax: 7.99\n')
   const lots = [`Paid:${customer}:Lot1`, `Free:${customer}:Lot2`]
   for (const posting of text
     .split('\n')
