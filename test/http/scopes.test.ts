@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 const RUN = 'run_01h455vb4pex5vsknk084sn02q'
 const KEY = 'key_01h455vb4pex5vsknk084sn02q'
 const UPLOAD = 'upl_01h455vb4pex5vsknk084sn02q'
+const PURCHASE = 'pur_01h455vb4pex5vsknk084sn02q'
 
 const full: KeyScope[] = ['full']
 const reading: KeyScope[] = ['full', 'read']
@@ -68,6 +69,7 @@ const special: Record<string, Row> = {
   createSpeech: { path: '/v1/audio/speech', sending: post({ model: 'eleven-v3', input: 'hello' }), allowed: full },
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listKeys: { path: '/v1/keys', allowed: ['keys'] },
+  getInvoice: { path: `/v1/purchases/${PURCHASE}/invoice`, allowed: full },
   openPurchase: { path: '/v1/purchases', sending: post({ pack: 'starter' }), allowed: full },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },
   revokeKey: { path: `/v1/keys/${KEY}`, sending: { method: 'DELETE' }, allowed: ['keys'] },

@@ -125,7 +125,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   const refused: Record<string, number> = {
     ...{ proveEvent: 404, proveConsistency: 404, getSeal: 404 },
     ...{ rotateWebhookSecret: 403, getNotices: 403, setNotices: 403 },
-    ...{ openPurchase: 403, getPurchase: 404 },
+    ...{ openPurchase: 403, getPurchase: 404, getInvoice: 403 },
     ...{ setBudget: 403, getBudget: 404, removeBudget: 403 },
     // The run has no webhook.
     resendWebhook: 404,

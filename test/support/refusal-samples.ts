@@ -52,6 +52,8 @@ const samples: Refusals = {
   amount_not_payable: { reason: 'it has too many decimals' },
   purchase_not_found: {},
   purchase_not_paid: {},
+  invoice_not_found: {},
+  too_many_invoices: { retryAfterMs: 1000 },
   too_many_purchases: { limit: 10, retryAfterMs: 1000 },
   credits_owed: { owedMicros: 5e6 },
   refund_above_rest: { most: '5.00', currency: 'EUR' },

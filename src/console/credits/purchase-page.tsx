@@ -5,7 +5,16 @@ import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
-import { buyAgainPath, claimWords, creditsIn, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import {
+  buyAgainPath,
+  claimWords,
+  creditsIn,
+  invoicePath,
+  isPayable,
+  payPath,
+  priceOf,
+  statusOf,
+} from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 
 interface PurchaseProps {
@@ -189,7 +198,9 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
         <>
           <dt>Invoice</dt>
           <dd>
-            <code class="id">{invoice}</code>
+            <a href={invoicePath(purchaseId)}>
+              See the invoice <Icon name="external-link" />
+            </a>
           </dd>
         </>
       )}

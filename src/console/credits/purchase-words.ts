@@ -17,6 +17,9 @@ export const purchasePath = (purchaseId: string): string => `${CREDITS}/purchase
 /** The page that leads to the payment. */
 export const payPath = (purchaseId: string): string => `${purchasePath(purchaseId)}/pay`
 
+/** Leads to the invoice at the payment service. */
+export const invoicePath = (purchaseId: string): string => `${purchasePath(purchaseId)}/invoice`
+
 /** All credits of a purchase. */
 export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): number => creditsMicros + bonusMicros
 

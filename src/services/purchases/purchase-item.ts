@@ -1,6 +1,7 @@
 import type * as api from '../../../schemas/api/purchase.ts'
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
+import type { IssuedInvoice } from './purchases.ts'
 
 /** A purchase in the form of the API. */
 export const purchaseItem = (row: PurchaseRow): api.Purchase => {
@@ -23,6 +24,13 @@ export const purchaseItem = (row: PurchaseRow): api.Purchase => {
     ...(claims && { claims: claims.map(claimItem) }),
   }
 }
+
+/** An invoice in the form of the API. */
+export const invoiceItem = ({ id, number, url, pdfUrl }: IssuedInvoice): api.Invoice => ({
+  ...{ object: 'invoice', id, url },
+  ...(number !== undefined && { number }),
+  ...(pdfUrl !== undefined && { pdf_url: pdfUrl }),
+})
 
 const claimItem = ({ kind, claimId, amount, currency, at, reversedAt }: ClaimRow) => ({
   ...{ kind, id: claimId, amount, currency, created_at: at },

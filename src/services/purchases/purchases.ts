@@ -10,7 +10,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Address, Money, PaymentFacts, Payments } from '../../ports/payments.ts'
+import type { Address, Invoice, Money, PaymentFacts, Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
@@ -29,6 +29,8 @@ const CHECKOUT_MS = 23 * 60 * 60 * 1000
  * https://docs.stripe.com/rate-limits. Reports and due work bring what these requests do not find out.
  */
 const ASKING = { burst: 10, perSecond: 1 }
+
+const SECOND_MS = 1000
 
 /** Longer than opening the page can take. */
 const OPENING_MS = 30 * 60 * 1000
@@ -51,6 +53,9 @@ export interface ReturnUrls {
   cancelUrl?: string | undefined
 }
 
+/** An invoice that customers can see. */
+export type IssuedInvoice = Invoice & { url: string }
+
 /** Sells credits on the page of a payment service. */
 export class Purchases {
   readonly #dependencies: PurchaseDependencies
@@ -64,6 +69,8 @@ export class Purchases {
     find: 'read',
     list: 'read',
     settle: 'read',
+    // Whoever has the address sees the name and the address of the buyer.
+    invoice: 'settings',
     check: 'operate',
   } as const
 
@@ -159,6 +166,18 @@ export class Purchases {
     if (row.status === 'paid' || row.url === undefined || !this.#asking.allows(row.accountId)) return answer(row)
     this.#asking.count(row.accountId)
     return this.check(caller, caller.accountId, row.purchaseId)
+  }
+
+  /** The invoice at the payment service. Its addresses are not kept, since they end after a while. */
+  async invoice(caller: AccountCaller, purchaseId: string): Promise<Answer<IssuedInvoice>> {
+    const row = await this.#row(caller.accountId, purchaseId)
+    if (!row) return refuse('purchase_not_found')
+    const { payments } = this.#dependencies
+    if (row.status !== 'paid' || row.checkoutId === undefined || !payments) return refuse('invoice_not_found')
+    if (!this.#asking.allows(row.accountId)) return refuse('too_many_invoices', { retryAfterMs: SECOND_MS })
+    this.#asking.count(row.accountId)
+    const invoice = (await payments.find(row.checkoutId))?.paid?.invoice
+    return invoice?.url === undefined ? refuse('invoice_not_found') : answer({ ...invoice, url: invoice.url })
   }
 
   /** Asks the payment service about a purchase, and records what has become of it, and the fee once it is paid. */

@@ -33,6 +33,11 @@ export const purchases = {
     api: 'invalid_request',
     message: () => 'The purchase has not been paid, so there is nothing to refund.',
   },
+  invoice_not_found: { api: 'not_found', message: () => 'The purchase has no invoice.' },
+  too_many_invoices: {
+    api: 'rate_limited',
+    message: ({ retryAfterMs }) => `Too many invoices were asked for. Try again in ${duration(retryAfterMs)}.`,
+  },
   too_many_purchases: {
     api: 'rate_limited',
     message: ({ limit, retryAfterMs }) =>

@@ -2,7 +2,7 @@ import type Router from '@koa/router'
 import type { PurchaseRow } from '../../../../schemas/views.ts'
 import type { BuyCardProps } from '../../../console/credits/buy-card.tsx'
 import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
-import { isPayable, payPath, purchasePath } from '../../../console/credits/purchase-words.ts'
+import { invoicePath, isPayable, payPath, purchasePath } from '../../../console/credits/purchase-words.ts'
 import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
 import { CREDITS } from '../../../console/credits/range.ts'
 import { credits as creditsText } from '../../../console/parts/text.ts'
@@ -122,6 +122,11 @@ export const purchasePages = (
       ctx.set('Refresh', `0; url=${url}`)
       showPage(ctx, PayPage({ purchase, url }))
     }),
+  )
+
+  router.get(
+    invoicePath(':id'),
+    forOwner(async (ctx, owner) => redirect(ctx, unwrap(await purchases.invoice(owner, String(ctx['params'].id))).url)),
   )
 
   router.get(
