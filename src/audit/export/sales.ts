@@ -1,5 +1,6 @@
 import { accountIn, type RecordedEvent } from '../../../schemas/events.ts'
 import type { Money, PurchasePaid } from '../../../schemas/purchase-events.ts'
+import { microsOf } from '../decimal.ts'
 import { CREDIT, customerOf, grantsOf, lotName } from './names.ts'
 
 /** The money that the payment service holds. */
@@ -191,9 +192,3 @@ const partOf = ({ money, paid, claims }: Sale, { amount, currency }: Money): Par
 const PLACES = 6
 
 const decimalsOf = (amount: string): number => amount.split('.')[1]?.length ?? 0
-
-/** An amount such as `12.50` in millionths of its currency. */
-export const microsOf = (amount: string): bigint => {
-  const [whole = '', fraction = ''] = amount.split('.')
-  return BigInt(whole + fraction.padEnd(PLACES, '0'))
-}
