@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { DAY_MS } from '../../../src/domain/days.ts'
 import {
   accountId,
   completeRun,
@@ -18,17 +19,25 @@ import { openPurchase, payPurchase, recordDispute, recordFee, recordRefund } fro
 
 const customer = `Acct-${accountId().slice('acct_'.length)}`
 
+/** Commands, and days that pass between them. */
+type Steps = (AccountCommand | number)[]
+
 /** What an account decides, as it stands in a log but without true links. */
-const logOf = (commands: AccountCommand[]): RawEvent[] => {
+const logOf = (steps: Steps): RawEvent[] => {
   let state = account.initial
-  const decided = commands.flatMap(command => {
-    const outcome = account.decide(command, state, THEN_MS)
+  let nowMs = THEN_MS
+  const decided = steps.flatMap(step => {
+    if (typeof step === 'number') {
+      nowMs += step * DAY_MS
+      return []
+    }
+    const outcome = account.decide(step, state, nowMs)
     if ('refuse' in outcome) throw new Error(outcome.refuse.code)
-    for (const event of outcome.accept) state = account.evolve(state, at(THEN_MS, event))
-    return outcome.accept
+    const recorded = outcome.accept.map(event => at(nowMs, event))
+    for (const event of recorded) state = account.evolve(state, event)
+    return recorded
   })
-  return decided.map((event, revision) => {
-    const { metadata, ...recorded } = at(THEN_MS, event)
+  return decided.map(({ metadata, ...recorded }, revision) => {
     return {
       ...recorded,
       ...{ stream: `account-${accountId()}`, revision, position: revision, id: crypto.randomUUID() },
@@ -37,9 +46,9 @@ const logOf = (commands: AccountCommand[]): RawEvent[] => {
   })
 }
 
-/** The balances in the books after these commands, by both programs. */
-const booksOf = async (t: Test, commands: AccountCommand[]) => {
-  const events = logOf(commands)
+/** The balances in the books after these steps, by both programs. */
+const booksOf = async (t: Test, steps: Steps) => {
+  const events = logOf(steps)
   const byHledger = (await readByHledger(t, await exported(events, 'hledger'))).balances
   const byBeancount = (await readByBeancount(t, await exported(events, 'beancount'))).balances
   const [one, other] = [byHledger, byBeancount].map(withoutZero)
@@ -103,6 +112,19 @@ t.test('a disputed payment leaves the income, and a debt for it', needsBookKeepe
   t.same(await booksOf(t, disputed), { ...income, [`Assets:Credits:Owed:${customer}`]: 70_000_000 })
   const waived = grantCredits(70, 'waived')
   t.same(await booksOf(t, [...disputed, waived]), { ...income, 'Equity:Grants:Purchase': 70_000_000 }, 'it is paid')
+})
+
+t.test('what expired is breakage, and neither refunded nor owed', needsBookKeepers, async t => {
+  const expired: Steps = [
+    ...[openAccount({ welcome: 0 }), openPurchase({ validDays: 10 }), payPurchase({ tax: '7.99' }), ...used(120)],
+    ...[11, { type: 'ExpireCredits', lot: 1 } as const],
+  ]
+  const income = { [USAGE]: -120_000_000, 'Income:Breakage': -380_000_000 }
+  t.match(await booksOf(t, expired), { ...income, 'Equity:Grants:Purchase': 500_000_000 })
+  t.same(await booksOf(t, [...expired, recordDispute()]), {
+    ...{ ...income, 'Equity:Grants:Purchase': 380_000_000 },
+    [`Assets:Credits:Owed:${customer}`]: 120_000_000,
+  })
 })
 
 t.test('a dispute that is won, and a refund that failed, leave the books as before', needsBookKeepers, async t => {
