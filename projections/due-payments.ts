@@ -1,34 +1,35 @@
 import { accountOf } from '../schemas/events.ts'
 import { clockOf } from '../schemas/recorded.ts'
 import type { CheckPurchaseTask, RefundTask, TopUpTask } from '../schemas/views.ts'
-import { projection } from './define.ts'
+import { projection, type RecordedOf } from './define.ts'
 import { byQueue, queues } from './due.ts'
 
-/** How long a purchase waits for a report of the payment service before the service is asked. */
+/** How long a purchase waits for a report, and a payment for its fee, before the payment service is asked. */
 const CHECK_AFTER_MS = 60 * 60 * 1000
 
-/** The purchases of which nothing was reported so far. */
+/** The purchases of which nothing was reported so far, and the payments whose fee is unknown. */
 export const duePurchases = projection({
   name: 'due-purchases',
   view: 'due',
-  version: 1,
+  version: 2,
   key: event => event.data.purchaseId,
   on: {
-    PurchaseOpened: (_, event): CheckPurchaseTask | undefined =>
-      // The task of the top-up charges it.
-      event.data.methodOf
-        ? undefined
-        : {
-            task: 'check-purchase',
-            queue: `${queues.payments}purchases`,
-            dueAt: new Date(Date.parse(clockOf(event)) + CHECK_AFTER_MS).toISOString(),
-            accountId: accountOf(event),
-            purchaseId: event.data.purchaseId,
-          },
-    PurchasePaid: () => undefined,
+    // The task of a top-up charges it.
+    PurchaseOpened: (_, event) => (event.data.methodOf ? undefined : checkOf(event)),
+    PurchasePaid: (_, event) =>
+      Number(event.data.amount) > 0 ? { ...checkOf(event), paidAt: clockOf(event) } : undefined,
+    FeeCharged: () => undefined,
     PurchaseClosed: () => undefined,
   },
   indexes: { byQueue },
+})
+
+const checkOf = (event: RecordedOf<'PurchaseOpened' | 'PurchasePaid'>): CheckPurchaseTask => ({
+  task: 'check-purchase',
+  queue: `${queues.payments}purchases`,
+  dueAt: new Date(Date.parse(clockOf(event)) + CHECK_AFTER_MS).toISOString(),
+  accountId: accountOf(event),
+  purchaseId: event.data.purchaseId,
 })
 
 /** The refunds that the payment service does not know yet. */

@@ -20,6 +20,7 @@ export const purchases = projection({
       const { customer: _customer, address: _address, ...paid } = data
       return { ...rest, ...paid, status: 'paid', paidAt: metadata.at }
     },
+    FeeCharged: (row, { data: { amount, currency } }) => row && { ...row, fee: { amount, currency } },
     PurchaseClosed: (row, { data }) => {
       if (!row) return undefined
       const { url: _url, expiresAt: _expiresAt, ...rest } = row

@@ -100,6 +100,8 @@ export const Payment = Closed({
   amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
   currency: Type.String({ pattern: `^${CURRENCY}$` }),
   invoice: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
+  /** The tax in the amount, if it is known. */
+  tax: Type.Optional(Type.String({ pattern: `^${MONEY_AMOUNT}$` })),
 })
 export type Payment = Static<typeof Payment>
 

@@ -90,6 +90,9 @@ export const PurchasePaid = Closed({
 })
 export type PurchasePaid = Static<typeof PurchasePaid>
 
+/** What the payment service keeps of a payment, in the currency in which it pays out. It is known later. */
+export const FeeCharged = Closed({ purchaseId: PurchaseId, ...money })
+
 /** Nothing was paid: the customer's time is over, or the payment failed. A payment may still arrive. */
 export const PurchaseClosed = Closed({ purchaseId: PurchaseId, reason: OneOf('expired', 'failed') })
 
@@ -139,6 +142,7 @@ export const purchaseEvents = {
   PurchaseOpened,
   CheckoutOpened,
   PurchasePaid,
+  FeeCharged,
   PurchaseClosed,
   RefundRequested,
   RefundAccepted,

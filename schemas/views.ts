@@ -232,10 +232,11 @@ export interface LotExpiryTask extends Due {
   expiresAt: string
 }
 
-/** A purchase that may have been paid without a report. */
+/** A purchase that may have been paid without a report, or was paid and its fee is unknown. */
 export interface CheckPurchaseTask extends Due {
   task: 'check-purchase'
   purchaseId: PurchaseId
+  paidAt?: string
 }
 
 /** Money that the payment service must be asked to return. */
@@ -363,6 +364,8 @@ export interface PurchaseRow {
   invoice?: string
   /** Set once the customer has withdrawn from the contract, with the money that is paid back. */
   withdrawal?: WithdrawalRow
+  /** What the payment service keeps. */
+  fee?: { amount: string; currency: string }
   /** Refunds and disputes, the oldest first. */
   claims?: readonly ClaimRow[]
 }

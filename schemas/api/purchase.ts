@@ -68,6 +68,13 @@ export const Purchase = Closed({
     about(Type.String({ pattern: '^[A-Z]{2}$' }), 'The country of the invoice address, by ISO 3166-1.', 'DE'),
   ),
   invoice: Type.Optional(about(Type.String(), 'The ID of the invoice.', 'in_1MtHbELkdIwHu7ixl4OzzPMv')),
+  invoice_url: Type.Optional(
+    about(
+      Url,
+      'Leads the owner of the account to the invoice, in a browser. Programs ask for `/v1/purchases/{id}/invoice`.',
+      'https://api.example.com/console/credits/purchases/pur_01m820ba0efvgrrk8fytq86g1b/invoice',
+    ),
+  ),
   created_at: Timestamp,
   paid_at: Type.Optional(Timestamp),
   withdrawal_until: Type.Optional(about(Timestamp, 'Until when the buyer may withdraw from the contract.')),
@@ -80,6 +87,16 @@ export const Purchase = Closed({
   claims: Type.Optional(about(Type.Array(Claim), 'Refunds and disputes, the oldest first.')),
 })
 export type Purchase = Static<typeof Purchase>
+
+/** An invoice at the payment service. */
+export const Invoice = Closed({
+  object: Type.Literal('invoice'),
+  id: about(Type.String(), 'The ID of the invoice.', 'in_1MtHbELkdIwHu7ixl4OzzPMv'),
+  number: Type.Optional(about(Type.String(), 'The number that is on the invoice.', '3F2A9C1B-0001')),
+  url: about(Url, 'The page of the invoice.', 'https://invoice.stripe.com/i/acct_1/live_1'),
+  pdf_url: Type.Optional(about(Url, 'The invoice as a PDF.', 'https://pay.stripe.com/invoice/acct_1/live_1/pdf')),
+})
+export type Invoice = Static<typeof Invoice>
 
 const PurchaseCursor = PurchaseId
 

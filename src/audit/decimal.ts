@@ -15,6 +15,12 @@ export const count = (number: number, noun: string): string =>
 /** Microcredits as an exact decimal number of credits with six decimals, such as `-16.500000`. */
 export const toCredits = (micros: number | bigint): string => fixed(BigInt(micros), 6)
 
+/** An amount of money with at most six decimals, such as `12.50`, in millionths of its currency. */
+export const microsOf = (amount: string): bigint => {
+  const [whole = '', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(6, '0'))
+}
+
 const fixed = (value: bigint, places: number): string => {
   const digits = String(value < 0n ? -value : value).padStart(places + 1, '0')
   const whole = digits.length - places

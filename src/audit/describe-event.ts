@@ -62,6 +62,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       const taxed = tax === undefined ? '' : `, ${tax} of it tax`
       return `${purchaseId} paid: ${amount} ${currency}${taxed}, ${country ?? 'no country'} (${paymentId})`
     }
+    case 'FeeCharged':
+      return `${event.data.purchaseId}: the payment service keeps ${event.data.amount} ${event.data.currency}`
     case 'PurchaseClosed':
       return `${event.data.purchaseId} closed: ${event.data.reason}`
     case 'RefundRequested':

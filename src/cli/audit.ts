@@ -3,6 +3,7 @@ import { checkCommand } from './audit/check.ts'
 import { explainCommand } from './audit/explain.ts'
 import { exportCommand } from './audit/export.ts'
 import { proveCommand } from './audit/prove.ts'
+import { reconcileCommand } from './audit/reconcile.ts'
 import { replayCommand } from './audit/replay.ts'
 import { statementCommand } from './audit/statement.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
@@ -16,5 +17,6 @@ export const auditCommand = (): Command =>
     .addCommand(replayCommand())
     .addCommand(explainCommand())
     .addCommand(statementCommand())
+    .addCommand(reconcileCommand())
     .addCommand(proveCommand())
     .addCommand(checkCommand())

@@ -93,6 +93,7 @@ export const examples: Record<string, string[]> = {
     'audit statement acct_… --period 2026-11',
     'audit statement acct_… --from 2026-11-01 --to 2026-12-01 --tz Europe/Berlin --format pdf --output november.pdf',
   ],
+  'audit reconcile stripe': ['audit reconcile stripe balance.csv --from 2026-11-01 --to 2026-12-01'],
   'audit prove': ['audit prove --run run_… --output run.json', 'audit prove --account acct_… --from 5 --to 12'],
   'audit check': ['audit check run.json --key keys.json --seal 12:sha256-6cdf…'],
   'log copy': ['log copy data/log env:NEW_LOG'],

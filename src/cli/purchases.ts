@@ -130,6 +130,7 @@ const details = (row: PurchaseRow) => ({
   bonus: row.bonusMicros === undefined ? undefined : fromMicros(row.bonusMicros),
   ...{ pack: row.pack, tax: row.tax && `${row.tax} ${row.currency}`, country: row.country },
   ...{ card_country: row.evidence?.cardCountry, tax_id: row.evidence?.taxId && 'given' },
+  fee: row.fee && `${row.fee.amount} ${row.fee.currency}`,
   ...{ invoice_id: row.invoice, payment_id: row.paymentId, checkout_id: row.checkoutId },
   ...{ begin_at_once: row.beginAtOnce && `consented at ${row.createdAt}`, withdrawal_until: withdrawableUntil(row) },
   withdrawal: row.withdrawal && `${row.withdrawal.amount} ${row.withdrawal.currency} at ${row.withdrawal.at}`,

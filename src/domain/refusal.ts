@@ -187,6 +187,10 @@ export interface PurchaseRefusals {
   purchase_not_paid: object
   /** Within the days for withdrawal, nothing begins unless the customer asks for it. */
   begin_at_once_required: { days: number }
+  /** The purchase is not paid, or the payment service has no invoice for it. */
+  invoice_not_found: object
+  /** The payment service is asked about an account's purchases only so often. */
+  too_many_invoices: { retryAfterMs: number }
   /** An account opens only so many purchases in an hour. */
   too_many_purchases: { limit: number; retryAfterMs: number }
   /** Credits that were used and not paid for after all. */

@@ -28,8 +28,8 @@ export interface Payments {
   charge(charge: Charge): Promise<ChargeOutcome>
   /** A charge of this customer that was made with the key, at any time; undefined if there is none. */
   findCharge(customerId: string, chargeKey: string): Promise<ChargeOutcome | undefined>
-  /** The purchase that a payment belongs to; undefined if the payment is none of ours. */
-  paymentOf(paymentId: string): Promise<PurchaseOf | undefined>
+  /** A payment with its purchase; undefined if the payment is none of ours. */
+  paymentOf(paymentId: string): Promise<PaymentOf | undefined>
   /**
    * What the service reports. Undefined if it does not concern us: another kind of report, an object that is none of
    * ours, or the other mode (test or live). Rejects with SignatureInvalid unless the service has signed exactly these
@@ -48,6 +48,11 @@ export interface Money {
 export interface PurchaseOf {
   purchaseId: string
   accountId: string
+}
+
+export interface PaymentOf extends PurchaseOf {
+  /** What the service keeps, in the currency in which it pays out. Undefined while it is unknown. */
+  fee: Money | undefined
 }
 
 export interface Checkout extends PurchaseOf {

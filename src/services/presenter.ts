@@ -3,12 +3,13 @@ import type { Balance } from '../../schemas/api/balance.ts'
 import type { LedgerLine } from '../../schemas/api/ledger.ts'
 import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/model.ts'
 import type { PackList } from '../../schemas/api/packs.ts'
+import type { Purchase } from '../../schemas/api/purchase.ts'
 import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
 import type { Endpoint, Family, PriceRule, TokenUsage } from '../../schemas/catalog.ts'
 import type { PriceList } from '../../schemas/packs.ts'
-import type { RunRow, UploadRow } from '../../schemas/views.ts'
+import type { PurchaseRow, RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
@@ -19,6 +20,7 @@ import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine, quoteLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
 import { customAmountItem, packItem } from './purchases/pack-item.ts'
+import { purchaseItem } from './purchases/purchase-item.ts'
 import { isStoredParameter } from './runs/long-parameters.ts'
 import type { Quoted } from './runs/quotes.ts'
 import { type UsagePage, usageItem } from './usage/usage.ts'
@@ -61,6 +63,14 @@ export class Presenter {
       object: 'list',
       data: packs.map(packItem),
       custom_amount: customAmount ? customAmountItem(customAmount) : null,
+    }
+  }
+
+  purchase(row: PurchaseRow): Purchase {
+    const { purchaseId, invoice } = row
+    return {
+      ...purchaseItem(row),
+      ...(invoice !== undefined && { invoice_url: this.#addresses.invoiceOf(purchaseId) }),
     }
   }
 

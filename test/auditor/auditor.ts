@@ -248,6 +248,7 @@ export class Auditor {
         )
       case 'CheckoutOpened':
       case 'PurchasePaid':
+      case 'FeeCharged':
       case 'PurchaseClosed':
       case 'RefundRequested':
       case 'RefundAccepted':

@@ -48,7 +48,7 @@ const buy = async (accountId: AccountId, credits: number, kind: 'purchase' | 'co
   unwrap(
     await service.core.services.accounts.grant(operator, accountId, {
       ...{ amountMicros: toMicros(credits), kind, reason: 'paid by card', reference: crypto.randomUUID() },
-      ...(kind === 'purchase' && { payment: { amount: '25.00', currency: 'EUR', invoice: '2026-17' } }),
+      ...(kind === 'purchase' && { payment: { amount: '25.00', currency: 'EUR', invoice: '2026-17', tax: '3.99' } }),
     }),
   )
 
@@ -190,6 +190,11 @@ t.test('the statement has pages, older and newer, and files hold exactly the lin
       toMicros(Number(row['balance'])),
     ]),
     all.map(({ time, what, change, balance }) => [time, what, change, balance]),
+  )
+  const bought = { payment_amount: '25.00', payment_currency: 'EUR', payment_tax: '3.99' }
+  t.match(
+    rows.find(row => row['what'] === 'Bought'),
+    { ...bought, detail: /25\.00 EUR, 3\.99 EUR of it tax/ },
   )
   t.ok(
     rows.some(row => row['label'] === "'=1+1"),

@@ -116,7 +116,8 @@ t.test('a buyer pays a pack, and the page to which they return has the credits, 
   const after = await browser.get(path)
   t.equal(after.headers.get('Refresh'), null)
   t.match(wordsOf(after.text), /10,500 credits for 119\.00 EUR Paid Thank you\. Your payment has arrived/)
-  t.match(wordsOf(after.text), /Tax 19\.00 EUR, in the price \(DE\) Invoice \w+/)
+  t.match(wordsOf(after.text), /Tax 19\.00 EUR, in the price \(DE\) Invoice See the invoice/)
+  t.match(await browser.get(`${path}/invoice`), { status: 303, location: /\/i\/in_\w+$/ })
   reports.release()
   await reports.settled()
   reports.isHeld = false

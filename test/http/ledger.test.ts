@@ -14,7 +14,7 @@ const operator = { kind: 'operator', name: 'test' } as const
 const completed = (await customer.run(picture)).body
 const failed = (await customer.run(sandbox({ outcome: 'provider_error' }))).body
 const { accounts, refunds } = service.core.services
-const payment = { amount: '25.00', currency: 'EUR', invoice: '2026-17' }
+const payment = { amount: '25.00', currency: 'EUR', invoice: '2026-17', tax: '3.99' }
 const purchase = {
   amountMicros: 50_000_000,
   kind: 'purchase',

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Balance } from '../../schemas/api/balance.ts'
-import type { Purchase, PurchaseList } from '../../schemas/api/purchase.ts'
+import type { Invoice, Purchase, PurchaseList } from '../../schemas/api/purchase.ts'
 import { picture } from '../support/client.ts'
 import { startSales } from '../support/sales.ts'
 import { instantProvider, openAccount } from '../support/service.ts'
@@ -50,6 +50,34 @@ t.test('a customer buys a pack, and has the credits as soon as Stripe reports th
   t.notOk('url' in paid)
   const { body: list } = await customer.send<PurchaseList>('/v1/purchases')
   t.same(list.data, [paid])
+})
+
+t.test('the invoice of a paid purchase is at an address of Stripe, which is asked for each time', async t => {
+  const customer = await customerOf()
+  const { body: purchase } = await customer.buy()
+  const invoice = (id = purchase.id) => customer.send<Invoice>(`/v1/purchases/${id}/invoice`)
+  t.notOk('invoice_url' in purchase)
+  t.match(await invoice(), { status: 404, text: /The purchase has no invoice\./ })
+  stripe.pay(customer.sessionOf(purchase))
+  await reports.settled()
+  const { body: paid } = await customer.send<Purchase>(`/v1/purchases/${purchase.id}`)
+  t.equal(paid.invoice_url, `${service.url}/console/credits/purchases/${purchase.id}/invoice`)
+  const [issued] = stripe.store.all('invoice').filter(({ id }) => id === paid.invoice)
+  t.match((await invoice()).body, {
+    ...{ object: 'invoice', id: paid.invoice, number: issued?.number },
+    ...{ url: issued?.hosted_invoice_url, pdf_url: issued?.invoice_pdf },
+  })
+  t.match(await invoice('pur_01h455vb4pex5vsknk084sn02q'), { status: 404, text: /no purchase/ })
+  const other = await customerOf()
+  t.match(await other.send(`/v1/purchases/${purchase.id}/invoice`), { status: 404 })
+  const asked = () => stripe.requestsTo('GET ').length
+  const before = asked()
+  const answers = await Promise.all(Array.from({ length: 30 }, () => invoice()))
+  t.match(
+    answers.find(({ status }) => status === 429),
+    { text: /Too many invoices/ },
+  )
+  t.ok(asked() - before < 20, 'Stripe is spared')
 })
 
 t.test('whoever asks for the purchase finds it paid before the report', async t => {

@@ -78,6 +78,7 @@ const special: Record<string, Row> = {
   removeTopUp: { path: '/v1/top_up', sending: { method: 'DELETE' }, allowed: full },
   openPurchase: { path: '/v1/purchases', sending: post({ pack: 'starter', begin_at_once: true }), allowed: full },
   withdrawPurchase: { path: `/v1/purchases/${PURCHASE}/withdrawal`, sending: { method: 'POST' }, allowed: full },
+  getInvoice: { path: `/v1/purchases/${PURCHASE}/invoice`, allowed: full },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },
   revokeKey: { path: `/v1/keys/${KEY}`, sending: { method: 'DELETE' }, allowed: ['keys'] },
   setBudget: { path: '/v1/budgets', sending: post({ name: 'x', credits: 1 }), allowed: full },

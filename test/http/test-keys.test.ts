@@ -132,7 +132,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     ...{ proveEvent: 404, proveConsistency: 404, getSeal: 404 },
     ...{ rotateWebhookSecret: 403, getNotices: 403, setNotices: 403 },
     ...{ getTopUp: 404, setTopUp: 403, removeTopUp: 403 },
-    ...{ openPurchase: 403, withdrawPurchase: 403, getPurchase: 404 },
+    ...{ openPurchase: 403, withdrawPurchase: 403, getPurchase: 404, getInvoice: 403 },
     ...{ setBudget: 403, getBudget: 404, removeBudget: 403 },
     // The run has no webhook.
     resendWebhook: 404,

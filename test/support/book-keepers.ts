@@ -14,7 +14,7 @@ export const needsBookKeepers = needsPrograms('hledger', 'bean-check', 'bean-que
 
 /** Books as a program understood them, after it found every assertion to hold. */
 export interface ReadBooks {
-  /** In millionths, by account. */
+  /** In millionths, by account. Names of accounts with money end in its currency. */
   balances: Record<string, number>
   /** In the order of the program, which is that of days. */
   entries: { day: string; tags: Record<string, string> }[]
@@ -27,10 +27,13 @@ export const readByHledger: Read = async (t, text) => {
   const path = await fileOf(t, text)
   const hledger = (...args: string[]) => run('hledger', '-f', path, ...args)
   await hledger('check', '--strict')
-  const balances = parseCsv(await hledger('balance', '--flat', '--no-total', '--output-format', 'csv'))
+  const layout = ['--flat', '--no-total', '--layout', 'bare', '--output-format', 'csv']
+  const balances = parseCsv(await hledger('balance', ...layout))
   const entries: Transaction[] = JSON.parse(await hledger('print', '--output-format', 'json'))
   return {
-    balances: Object.fromEntries(balances.map(({ account = '', balance = '' }) => [account, microsOf(balance)])),
+    balances: Object.fromEntries(
+      balances.map(({ account = '', commodity = '', balance = '' }) => [nameOf(account, commodity), microsOf(balance)]),
+    ),
     entries: entries.map(({ tdate, ttags }) => ({ day: tdate, tags: Object.fromEntries(ttags) })),
   }
 }
@@ -47,13 +50,14 @@ export const readByBeancount: Read = async (t, text) => {
   const path = await fileOf(t, text)
   await run('bean-check', path)
   const tags = TAGS.map(name => `entry_meta('${name}') AS ${name}`)
-  const select = `SELECT date, account, number, ${tags.join(', ')}`
+  const select = `SELECT date, account, number, currency, ${tags.join(', ')}`
   const balances: Record<string, number> = {}
   const entries = new Map<string | undefined, ReadBooks['entries'][number]>()
   for (const posting of parseCsv(await run('bean-query', '--format', 'csv', path, select))) {
-    const { date = '', account = '', number = '', ...tags } = posting
+    const { date = '', account = '', number = '', currency = '', ...tags } = posting
     // bean-query pads names to the same width.
-    balances[account.trim()] = (balances[account.trim()] ?? 0) + microsOf(number)
+    const name = nameOf(account.trim(), currency.trim())
+    balances[name] = (balances[name] ?? 0) + microsOf(number)
     entries.set(tags['event_id'], { day: date, tags })
   }
   return {
@@ -61,6 +65,9 @@ export const readByBeancount: Read = async (t, text) => {
     entries: [...entries.values()].map(({ day, tags }) => ({ day, tags: withoutEmpty(tags) })),
   }
 }
+
+const nameOf = (account: string, commodity: string): string =>
+  commodity === 'CREDIT' ? account : `${account} ${commodity}`
 
 const withoutEmpty = (tags: Record<string, string>) =>
   Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== ''))

@@ -11,6 +11,7 @@ interface Sample {
   bonus?: number
   amount?: string
   currency?: string
+  tax?: string
   validDays?: number
   keepsMethod?: true
   /** With the consent to begin at once. */
@@ -46,14 +47,19 @@ export const openPurchase = (sample: Sample = {}, perHour = 10) =>
 
 export const paymentId = (number = 1) => `pi_${number}`
 
-export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR' }: Sample = {}) =>
+export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR', tax }: Sample = {}) =>
   ({
     type: 'PayPurchase',
-    payment: { purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
+    payment: {
+      ...{ purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
+      ...(tax !== undefined && { tax }),
+    },
   }) satisfies AccountCommand
 
 export const declareWithdrawal = (claimId = 'w1') =>
   ({ type: 'DeclareWithdrawal', purchaseId: purchaseId(), claimId }) satisfies AccountCommand
+export const recordFee = ({ purchase = 1, amount = '1.05', currency = 'USD' }: Sample = {}) =>
+  ({ type: 'RecordFee', purchaseId: purchaseId(purchase), amount, currency }) satisfies AccountCommand
 
 interface Claim {
   purchase?: number

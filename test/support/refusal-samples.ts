@@ -55,6 +55,8 @@ const samples: Refusals = {
   begin_at_once_required: { days: 14 },
   withdrawal_not_offered: {},
   withdrawal_too_late: { endsAt: '2026-12-08T12:00:00.000Z' },
+  invoice_not_found: {},
+  too_many_invoices: { retryAfterMs: 1000 },
   too_many_purchases: { limit: 10, retryAfterMs: 1000 },
   credits_owed: { owedMicros: 5e6 },
   no_kept_method: {},

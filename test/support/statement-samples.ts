@@ -6,7 +6,8 @@ import { linked } from './linked.ts'
 export const everyKind = (): RawEvent[] => {
   const { events, grant, debit, refund, reserve, release, withdraw } = ledgerEvents()
   grant({ micros: 4_000_000, reference: 'sign-up', reason: 'welcome', at: '2026-10-25T00:30:00.000Z' })
-  grant({ micros: 100_000_000, kind: 'purchase', reference: 'invoice 1', reason: 'paid by card', at: LATER })
+  const payment = { amount: '25.00', currency: 'EUR', invoice: '2026-17', tax: '3.99' }
+  grant({ micros: 100_000_000, kind: 'purchase', reference: 'invoice 1', reason: 'paid by card', payment, at: LATER })
   debit({ at: LATER })
   refund({ micros: 2_000_000, reason: 'a gift', at: LATER })
   withdraw({ micros: 2_000_000, kind: 'purchase', reference: 'mistake', reason: 'typed wrong', at: LATER })

@@ -30,8 +30,11 @@ export const idOf = (reference: string | { id: string } | null | undefined): str
 const wholeOf = <Whole extends object>(reference: string | Whole | null | undefined): Whole | undefined =>
   typeof reference === 'object' && reference !== null ? reference : undefined
 
+/** The part of a payment that `feeOf` needs whole. */
+export const FEE = 'latest_charge.balance_transaction'
+
 /** The parts of a session that `checkoutOf` needs whole. */
-export const EXPANDED = ['invoice', 'payment_intent.latest_charge.balance_transaction']
+export const EXPANDED = ['invoice', `payment_intent.${FEE}`]
 
 /** https://docs.stripe.com/api/checkout/sessions/object */
 export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutState | undefined => {

@@ -4,7 +4,7 @@ import { chargeParameters, outcomeOf, refusalOf, TOP_UP } from './charges.ts'
 import { checkoutParameters, type TaxOptions } from './checkouts.ts'
 import { isMissing, isStripeError, translated } from './failures.ts'
 import { toMinorUnits, unfit } from './minor-units.ts'
-import { checkoutOf, disputeOf, EXPANDED, metadataOf, purchaseOf, refundOf } from './objects.ts'
+import { checkoutOf, disputeOf, EXPANDED, FEE, feeOf, metadataOf, purchaseOf, refundOf } from './objects.ts'
 import { reportOf } from './reports.ts'
 import { signedEvent } from './signatures.ts'
 
@@ -118,8 +118,9 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     paymentOf: async paymentId => {
-      const intent = await existing(paymentId, () => stripe.paymentIntents.retrieve(paymentId))
-      return intent && purchaseOf(intent.metadata)
+      const intent = await existing(paymentId, () => stripe.paymentIntents.retrieve(paymentId, { expand: [FEE] }))
+      const purchase = purchaseOf(intent?.metadata)
+      return intent && purchase && { ...purchase, fee: feeOf(intent) }
     },
 
     read: async (body, signature) => {

@@ -1,6 +1,8 @@
 import { toCredits } from '../decimal.ts'
-import { CREDIT, DoubleEntry, dayAfter, type Entry, percentEncoded } from './double-entry.ts'
+import { DoubleEntry, dayAfter, type Entry, percentEncoded } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
+import { CREDIT } from './names.ts'
+import type { Posting } from './sales.ts'
 
 /**
  * Accounts that all customers share open on this day, which is before every event, even if a customer's clock was
@@ -28,12 +30,11 @@ export const beancountExporter = (): Exporter => {
 
   const open = ({ day, postings }: Entry): string =>
     postings
-      .filter(({ account }) => !opened.has(account))
-      .map(({ account, commodity, balanceMicros }) => {
+      .map(({ account, balanceMicros }) => {
+        if (opened.has(account)) return ''
         opened.add(account)
-        // A provider may charge in several currencies.
-        const constraint = commodity === CREDIT ? ` ${CREDIT}` : ''
-        return `${balanceMicros === undefined ? BEGINNING : day} open ${account}${constraint}\n`
+        // Accounts of customers hold only credits. Others may have several currencies.
+        return balanceMicros === undefined ? `${BEGINNING} open ${account}\n` : `${day} open ${account} ${CREDIT}\n`
       })
       .join('')
 
@@ -61,9 +62,14 @@ const transaction = ({ day, narration, tags, postings }: Entry): string =>
   [
     `${day} * ${quoted(narration)}`,
     ...tags.map(([name, value]) => `  ${name}: ${quoted(value)}`),
-    ...postings.map(({ account, amountMicros, commodity }) => `  ${account}  ${toCredits(amountMicros)} ${commodity}`),
+    ...postings.flatMap(posting),
     '\n',
   ].join('\n')
+
+const posting = ({ account, amountMicros, commodity, lot }: Posting): string[] => [
+  `  ${account}  ${toCredits(amountMicros)} ${commodity}`,
+  ...(lot === undefined ? [] : [`    lot: ${quoted(lot)}`]),
+]
 
 /**
  * An assertion of beancount is about the start of a day, so it has the date of the next day. Without an explicit

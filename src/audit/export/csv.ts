@@ -40,6 +40,7 @@ const columns: Record<string, (line: LedgerLine) => string> = {
   payment_amount: ({ payment }) => payment?.amount ?? '',
   payment_currency: ({ payment }) => payment?.currency ?? '',
   payment_invoice: ({ payment }) => csvText(payment?.invoice),
+  payment_tax: ({ payment }) => payment?.tax ?? '',
 }
 
 /**

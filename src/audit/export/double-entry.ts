@@ -5,16 +5,15 @@ import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { parseTime } from '../as-of.ts'
 import { Books, type LedgerLine, totalOf } from '../books.ts'
+import type { Lot } from '../lots.ts'
 import { takeLine } from './exporter.ts'
-import { grantsOf, liabilityTo, Names } from './names.ts'
+import { CREDIT, grantsOf, liabilityOf, lotName, Names } from './names.ts'
+import { isOfSale, type Posting, Sales } from './sales.ts'
 
 /** Credits that nobody used before they expired. */
 const BREAKAGE = 'Income:Breakage'
 
-/** The commodity of customers' credits. Providers charge in currencies. */
-export const CREDIT = 'CREDIT'
-
-/** A movement of credits, or a provider's charge for a run, as a transaction of double-entry bookkeeping. */
+/** A movement of credits or money, or a provider's charge for a run, as a transaction of double-entry bookkeeping. */
 export interface Entry {
   /** The customer. The days of a customer's transactions never go back. */
   account: string
@@ -26,19 +25,11 @@ export interface Entry {
   postings: Posting[]
 }
 
-/** As usual in such books, liabilities and revenues grow by negative amounts, so that an entry adds up to zero. */
-export interface Posting {
-  account: string
-  amountMicros: number
-  commodity: string
-  /** The account's balance after the entry, if the log has it. */
-  balanceMicros?: number
-}
-
 /** Makes transactions of the events of a log. */
 export class DoubleEntry {
   readonly #books = new Books()
   readonly #names = new Names()
+  readonly #sales = new Sales()
   /** The day of each account's last entry. */
   readonly #days = new Map<string, string>()
 
@@ -46,13 +37,31 @@ export class DoubleEntry {
   take(event: RawEvent): Entry | undefined {
     if (event.stream === CATALOG_STREAM) this.#name(event)
     const line = takeLine(this.#books, event)
-    if (!line) return this.#expenseOf(event)
+    if (!line) return isOfSale(event.type) ? this.#saleOf(event) : this.#expenseOf(event)
     return {
       account: line.account,
       day: this.#dayOf(line),
       narration: narrationOf(line),
       tags: tagsOf(line),
       postings: this.#postingsOf(line),
+    }
+  }
+
+  /** Undefined if the event moves neither money nor debt. */
+  #saleOf(event: RawEvent): Entry | undefined {
+    const account = accountIn(event.stream)
+    if (account === undefined) return undefined
+    const nextLot = (this.#books.accounts.get(account)?.lots.length ?? 0) + 1
+    const sale = this.#sales.take(eventCodec.decode(event), nextLot)
+    if (!sale) return undefined
+    const { id: eventId, position, revision } = event
+    const { at, hash } = event.metadata as Metadata
+    const place = { event_id: eventId, position, revision, time: at }
+    return {
+      account,
+      day: this.#dayOf({ account, revision, at }),
+      ...sale,
+      tags: toTags({ ...place, ...sale.tags, hash }),
     }
   }
 
@@ -102,18 +111,22 @@ export class DoubleEntry {
     return day
   }
 
-  #postingsOf({ account, kind, change, balance, grantKind, run }: LedgerLine): Posting[] {
-    const customer = liabilityTo(account)
-    const sides = [
-      { account: `${customer}:Free`, amountMicros: 0 - change.freeMicros, balanceMicros: 0 - balance.freeMicros },
-      { account: `${customer}:Paid`, amountMicros: 0 - change.paidMicros, balanceMicros: 0 - balance.paidMicros },
-    ]
-      .filter(({ amountMicros }) => amountMicros !== 0)
-      .map(side => ({ ...side, commodity: CREDIT }))
+  /** Two postings for each lot: what we owe of it, and where its credits went or came from. */
+  #postingsOf({ account, kind, change, uses, grantKind, run }: LedgerLine): Posting[] {
     const named = run ? this.#names.revenueOf(run.model) : grantKind && grantsOf(grantKind)
     const other = kind === 'expiry' ? BREAKAGE : named
     if (!other) throw new Damaged(`the ${kind} of ${account} names neither its kind nor its run`)
-    return [...sides, { account: other, amountMicros: totalOf(change), commodity: CREDIT }]
+    const sign = Math.sign(totalOf(change))
+    const lots = this.#books.accounts.get(account)?.lots ?? []
+    return uses.flatMap(({ lot: number, amountMicros }) => {
+      const { isPaid, leftMicros } = lots[number - 1] as Lot
+      const lot = lotName(account, { isPaid, number })
+      const owed = 0 - sign * amountMicros
+      return [
+        { account: liabilityOf(lot), amountMicros: owed, balanceMicros: 0 - leftMicros, commodity: CREDIT },
+        { account: other, amountMicros: 0 - owed, commodity: CREDIT, lot },
+      ]
+    })
   }
 }
 
@@ -152,6 +165,7 @@ const tagsOf = ({
     payment_amount: payment?.amount,
     payment_currency: payment?.currency,
     payment_invoice: payment?.invoice,
+    payment_tax: payment?.tax,
     hash,
   })
 

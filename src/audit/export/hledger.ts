@@ -1,8 +1,10 @@
 import { toCredits } from '../decimal.ts'
-import { CREDIT, DoubleEntry, type Entry, type Posting, percentEncoded } from './double-entry.ts'
+import { DoubleEntry, type Entry, percentEncoded } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
+import { CREDIT } from './names.ts'
+import type { Posting } from './sales.ts'
 
-/** A journal for hledger, with a balance assertion at each posting to a customer. */
+/** A journal for hledger, with a balance assertion at each posting to a lot. */
 export const hledgerExporter = (): Exporter => {
   const ledger = new DoubleEntry()
   const declared = new Set([commodityOf(CREDIT)])
@@ -27,7 +29,8 @@ const commodityOf = (commodity: string): string => `commodity 1,000.000000 ${com
 
 /** The order of accounts in reports. */
 const HEAD = `decimal-mark .
-${commodityOf(CREDIT)}account Liabilities  ; type: L
+${commodityOf(CREDIT)}account Assets  ; type: A
+account Liabilities  ; type: L
 account Income  ; type: R
 account Expenses  ; type: X
 account Equity  ; type: E
@@ -45,7 +48,8 @@ const transaction = ({ day, narration, tags, postings }: Entry): string =>
 /** The value of a tag ends at a comma, and hledger removes spaces around it. */
 const TAG_END = /,|^\s+|\s+$/g
 
-const posting = ({ account, amountMicros, commodity, balanceMicros }: Posting): string => {
+const posting = ({ account, amountMicros, commodity, balanceMicros, lot }: Posting): string => {
   const assertion = balanceMicros === undefined ? '' : ` = ${toCredits(balanceMicros)} ${commodity}`
-  return `    ${account}  ${toCredits(amountMicros)} ${commodity}${assertion}`
+  const tag = lot === undefined ? '' : `  ; lot: ${lot}`
+  return `    ${account}  ${toCredits(amountMicros)} ${commodity}${assertion}${tag}`
 }

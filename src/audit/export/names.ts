@@ -1,6 +1,10 @@
 import { AccountId } from '../../../schemas/primitives.ts'
 import { compileGuard } from '../../engine/log/codec.ts'
 import { Damaged } from '../../ports/faults.ts'
+import type { Lot } from '../lots.ts'
+
+/** The commodity of customers' credits. Providers charge in currencies. */
+export const CREDIT = 'CREDIT'
 
 /** Account names for the books. Both hledger and beancount accept them. */
 export class Names {
@@ -8,13 +12,13 @@ export class Names {
   readonly #taken = new Set<string>()
 
   /**
-   * The revenue account of a family: `Income:Runs:NanoBanana2` for `nano-banana-2`. If two families would share a name,
-   * the second gets a number.
+   * The revenue account of a family: `Income:Usage:NanoBanana2` for `nano-banana-2`. If two families would share a
+   * name, the second gets a number.
    */
   revenueOf(family: string): string {
     const known = this.#revenues.get(family)
     if (known) return known
-    const name = this.#free(`Income:Runs:${camelCase(family)}`)
+    const name = this.#free(`Income:Usage:${camelCase(family)}`)
     this.#taken.add(name)
     this.#revenues.set(family, name)
     return name
@@ -33,11 +37,18 @@ export class Names {
   }
 }
 
-/** The liability account of a customer: `Liabilities:Customers:Acct-01m…`. */
-export const liabilityTo = (account: string): string => {
+/** A customer's part of account names, such as `Acct-01m…`. */
+export const customerOf = (account: string): string => {
   if (!isAccountId(account)) throw new Damaged(`${JSON.stringify(account)} is not an account ID`)
-  return `Liabilities:Customers:Acct-${account.slice('acct_'.length)}`
+  return `Acct-${account.slice('acct_'.length)}`
 }
+
+/** A lot of a customer, such as `Paid:Acct-01m…:Lot2`. */
+export const lotName = (account: string, { isPaid, number }: Pick<Lot, 'isPaid' | 'number'>): string =>
+  `${isPaid ? 'Paid' : 'Free'}:${customerOf(account)}:Lot${number}`
+
+/** What we owe of a lot. */
+export const liabilityOf = (lot: string): string => `Liabilities:Credits:${lot}`
 
 export const grantsOf = (kind: string): string => `Equity:Grants:${capitalized(kind)}`
 

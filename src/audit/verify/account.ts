@@ -57,7 +57,7 @@ const AFTER_ERASURE = new Set([
   ...['SessionClosed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookTested'],
   ...['NoticeDelivered', 'NoticeAttemptFailed', 'NoticeAbandoned', 'UploadDeleted', 'RunOutputDeleted'],
   ...['CreditsExpired', 'CreditsGranted', 'CreditsWithdrawn', 'CreditsOwed', 'CreditsSettled'],
-  ...['PurchasePaid', 'PurchaseClosed', 'PaymentDisputed', 'DisputeWon'],
+  ...['PurchasePaid', 'FeeCharged', 'PurchaseClosed', 'PaymentDisputed', 'DisputeWon'],
   ...['RefundRequested', 'RefundAccepted', 'PaymentRefunded', 'RefundFailed'],
   'RunsArchived',
 ])

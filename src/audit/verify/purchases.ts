@@ -14,7 +14,7 @@ interface Claim {
 interface Purchase {
   creditsMicros: number
   bonusMicros: number
-  paid?: { paymentId: unknown; amount: bigint; currency: unknown; lot?: number; bonusLot?: number }
+  paid?: { paymentId: unknown; amount: bigint; currency: unknown; lot?: number; bonusLot?: number; hasFee?: true }
   claims: Map<unknown, Claim>
 }
 
@@ -52,6 +52,11 @@ export class Purchases implements Rule {
         return
       case 'PurchasePaid':
         return this.#pay(purchase as Purchase, data, report)
+      case 'FeeCharged':
+        if (!purchase?.paid) report(`${purchaseId} was not paid`)
+        else if (purchase.paid.hasFee) report(`the fee of ${purchaseId} was charged before`)
+        else purchase.paid.hasFee = true
+        return
       case 'RefundRequested':
       case 'PaymentRefunded':
       case 'PaymentDisputed':

@@ -6,7 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import { buyAgainPath, claimWords, invoicePath, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
@@ -176,7 +176,9 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
         <>
           <dt>Invoice</dt>
           <dd>
-            <code class="id">{invoice}</code>
+            <a href={invoicePath(purchaseId)}>
+              See the invoice <Icon name="external-link" />
+            </a>
           </dd>
         </>
       )}

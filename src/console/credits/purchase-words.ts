@@ -24,6 +24,8 @@ export const withdrawalPath = (purchaseId: string): string => `${purchasePath(pu
 /** Whether the owner can withdraw from the contract. */
 export const isWithdrawable = (purchase: PurchaseRow, nowMs: number): boolean =>
   nowMs < Date.parse(withdrawableUntil(purchase) ?? '')
+/** Leads to the invoice at the payment service. */
+export const invoicePath = (purchaseId: string): string => `${purchasePath(purchaseId)}/invoice`
 
 /** All credits of a purchase. */
 export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): number => creditsMicros + bonusMicros

@@ -2,7 +2,7 @@ import type { PurchaseRow } from '../../../schemas/views.ts'
 import { alignerOf } from '../parts/numbers.tsx'
 import { credits } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
-import { creditsIn, priceOf, purchasePath, statusOf } from './purchase-words.ts'
+import { creditsIn, invoicePath, priceOf, purchasePath, statusOf } from './purchase-words.ts'
 import { CREDITS, swaps } from './range.ts'
 import { WithdrawalLink } from './withdrawal-page.tsx'
 
@@ -85,7 +85,7 @@ const Rows = ({ purchases }: { purchases: readonly PurchaseRow[] }) => {
               <td>
                 <span class={`badge ${tone}`}>{word}</span>
               </td>
-              <td class="own-line">{invoice !== undefined && <code class="id">{invoice}</code>}</td>
+              <td class="own-line">{invoice !== undefined && <a href={invoicePath(purchaseId)}>See the invoice</a>}</td>
               <td class="own-line">
                 <WithdrawalLink purchase={purchase} />
               </td>

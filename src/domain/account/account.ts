@@ -26,7 +26,7 @@ import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
 import { removeBudget, setBudget } from './named-budgets.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
-import { closePurchase, openCheckout, openPurchase, payPurchase } from './purchases.ts'
+import { closePurchase, openCheckout, openPurchase, payPurchase, recordFee } from './purchases.ts'
 import {
   archiveRuns,
   cancelRun,
@@ -72,7 +72,15 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
 /** What an erased account still accepts: the steps of its erasure. */
 const AFTER_ERASURE = new Set<AccountCommand['type']>([
   // Money may arrive, or be claimed, at any time.
-  ...(['PayPurchase', 'ClosePurchase', 'RequestRefund', 'AcceptRefund', 'RecordRefund', 'RecordDispute'] as const),
+  ...([
+    'PayPurchase',
+    'RecordFee',
+    'ClosePurchase',
+    'RequestRefund',
+    'AcceptRefund',
+    'RecordRefund',
+    'RecordDispute',
+  ] as const),
   ...(['ExpireCredits', 'RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
   ...(['RecordOutputDeletion', 'RecordUploadDeletion', 'ArchiveRuns', 'CompleteErasure'] as const),
 ])
@@ -115,6 +123,8 @@ const decideByNoun = (
       return openCheckout(command, state)
     case 'PayPurchase':
       return payPurchase(command, state, atMs)
+    case 'RecordFee':
+      return recordFee(command, state)
     case 'ClosePurchase':
       return closePurchase(command, state)
     case 'RequestRefund':

@@ -56,6 +56,7 @@ export type AccountCommand = (
   | { type: 'PayPurchase'; payment: PurchasePaid }
   | ({ type: 'OpenTopUp' } & Pick<OpenPurchase, 'purchase' | 'perHour'>)
   | FailTopUp
+  | ({ type: 'RecordFee'; purchaseId: PurchaseId } & Money)
   | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
   | RequestRefund
   | DeclareWithdrawal

@@ -15,7 +15,7 @@ import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from '.
 import { addToLot, endUses, expireLot, extendLot, giveBack, lotOf, useCredits, withdrawFromLots } from './lots.ts'
 import { keepBudget } from './named-budgets.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
-import { addPayment, addPurchase, changePurchase, dropClosed } from './purchases.ts'
+import { addFee, addPayment, addPurchase, changePurchase, dropClosed } from './purchases.ts'
 import {
   type AccountState,
   type ActiveKey,
@@ -110,6 +110,8 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return changePurchase(state, event.data.purchaseId, () => ({ checkoutId: event.data.checkoutId }))
     case 'PurchasePaid':
       return addPayment(state, event.data, event.metadata.at)
+    case 'FeeCharged':
+      return addFee(state, event.data)
     case 'PurchaseClosed':
       return dropClosed(changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })))
     case 'RefundRequested':

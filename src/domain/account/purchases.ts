@@ -57,7 +57,7 @@ export const payPurchase = (
   state: AccountState,
   atMs: number,
 ): Decided<AccountEvent> => {
-  const { purchaseId, paymentId, amount, currency, invoice = paymentId } = payment
+  const { purchaseId, paymentId, amount, currency, tax, invoice = paymentId } = payment
   const purchase = state.purchases.get(purchaseId)
   if (!purchase) return refuse('purchase_not_found')
   if (purchase.payment) return repeat(purchaseId)
@@ -67,7 +67,7 @@ export const payPurchase = (
   const grants: Grant[] = [
     {
       ...{ kind: 'purchase', reference: paymentId, reason: 'bought', expiresAt, amountMicros: creditsMicros },
-      payment: { amount, currency, invoice },
+      payment: { amount, currency, invoice, ...(tax !== undefined && { tax }) },
     },
     ...(bonusMicros === undefined
       ? []
@@ -87,6 +87,19 @@ export const payPurchase = (
 }
 
 const BONUS = { kind: 'courtesy', reason: 'bonus of a purchase' } as const
+
+/** Records what the payment service keeps of a payment, once. */
+export const recordFee = (
+  { purchaseId, amount, currency }: { purchaseId: PurchaseId } & Money,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = state.purchases.get(purchaseId)
+  if (!purchase) return refuse('purchase_not_found')
+  if (!purchase.payment) return refuse('purchase_not_paid')
+  return purchase.payment.hasFee
+    ? repeat(purchaseId)
+    : accept([{ type: 'FeeCharged', data: { purchaseId, amount, currency } }])
+}
 
 /** Closes a purchase that was not paid. */
 export const closePurchase = (
@@ -165,6 +178,9 @@ export const addPayment = (
     }
     return { status: 'paid', payment }
   })
+
+export const addFee = (state: AccountState, { purchaseId }: { purchaseId: PurchaseId }): AccountState =>
+  changePurchase(state, purchaseId, ({ payment }) => (payment ? { payment: { ...payment, hasFee: true } } : {}))
 
 /** An amount in the smallest units, such as 1250 for `12.50`. All amounts of a currency have as many decimals. */
 export const minorOf = ({ amount }: Pick<Money, 'amount'>): bigint => BigInt(amount.replace('.', ''))

@@ -157,6 +157,8 @@ interface Paid extends Money {
   /** The lots of the credits and of the bonus. */
   lot: number
   bonusLot?: number
+  /** Whether the fee of the payment service is recorded. */
+  hasFee?: true
 }
 
 /** While an attempt is not settled, it has a `dueAt` and, once it was opened, a purchase. */

@@ -2,7 +2,7 @@ import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import * as api from '../../../schemas/api/purchase.ts'
 import { PurchaseId } from '../../../schemas/primitives.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { purchaseItem } from '../../services/purchases/purchase-item.ts'
+import { invoiceItem } from '../../services/purchases/purchase-item.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
@@ -28,14 +28,14 @@ const openPurchase = route({
   errors: ['rate_limited'],
   serve: async (
     ctx,
-    { purchases },
+    { purchases, present },
     { json: { pack, credits, begin_at_once: beginAtOnce, keep_method: keepsMethod, success_url, cancel_url } },
   ) => {
     const { caller } = ctx.state
     if ((pack === undefined) === (credits === undefined)) return unwrap(refuse('purchase_ambiguous'))
     const wanted = pack === undefined ? { credits: credits as number } : { pack }
     const terms = { beginAtOnce, keepsMethod, successUrl: success_url, cancelUrl: cancel_url }
-    ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, terms))) satisfies api.Purchase
+    ctx.body = present.purchase(unwrap(await purchases.open(caller, wanted, terms))) satisfies api.Purchase
   },
 })
 
@@ -55,9 +55,9 @@ const listPurchases = route({
       examples: { 'Only page': examples.purchaseList },
     },
   },
-  serve: async (ctx, { purchases }, { query }) => {
+  serve: async (ctx, { purchases, present }, { query }) => {
     const page = unwrap(await purchases.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-    ctx.body = showPage(page, purchaseItem) satisfies api.PurchaseList
+    ctx.body = showPage(page, row => present.purchase(row)) satisfies api.PurchaseList
   },
 })
 
@@ -74,8 +74,8 @@ const getPurchase = route({
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Paid: examples.paidPurchase } },
   },
   errors: ['not_found'],
-  serve: async (ctx, { purchases }, { params: { id } }) => {
-    ctx.body = purchaseItem(unwrap(await purchases.settle(ctx.state.caller, id))) satisfies api.Purchase
+  serve: async (ctx, { purchases, present }, { params: { id } }) => {
+    ctx.body = present.purchase(unwrap(await purchases.settle(ctx.state.caller, id))) satisfies api.Purchase
   },
 })
 
@@ -96,9 +96,30 @@ const withdrawPurchase = route({
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Withdrawn: examples.withdrawnPurchase } },
   },
   errors: ['not_found'],
-  serve: async (ctx, { withdrawals }, { params: { id } }) => {
-    ctx.body = purchaseItem(unwrap(await withdrawals.declare(ctx.state.caller, id))) satisfies api.Purchase
+  serve: async (ctx, { withdrawals, present }, { params: { id } }) => {
+    ctx.body = present.purchase(unwrap(await withdrawals.declare(ctx.state.caller, id))) satisfies api.Purchase
   },
 })
 
-export const purchaseRoutes = [openPurchase, listPurchases, getPurchase, withdrawPurchase]
+const getInvoice = route({
+  id: 'getInvoice',
+  method: 'get',
+  path: '/v1/purchases/:id/invoice',
+  tag: 'Account',
+  summary: 'Get the invoice of a purchase',
+  description: [
+    'Asks the payment service for the addresses of the invoice. Anyone who has them can read the invoice, and they end',
+    'after a while. Needs a live `full` key or a session.',
+  ].join(' '),
+  auth: 'key or session',
+  params: { id: PurchaseId },
+  responses: {
+    200: { description: 'The invoice.', shape: api.Invoice, examples: { Invoice: examples.invoice } },
+  },
+  errors: ['not_found', 'rate_limited'],
+  serve: async (ctx, { purchases }, { params: { id } }) => {
+    ctx.body = invoiceItem(unwrap(await purchases.invoice(ctx.state.caller, id))) satisfies api.Invoice
+  },
+})
+
+export const purchaseRoutes = [openPurchase, listPurchases, getPurchase, withdrawPurchase, getInvoice]

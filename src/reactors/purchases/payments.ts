@@ -29,8 +29,8 @@ interface Dependencies extends DueLoopDependencies {
 }
 
 /**
- * Asks the payment service for refunds and top-ups, and about purchases of which it has reported nothing. It needs no
- * lease: the service knows each refund and charge by its key, and an account decides a repeated outcome once.
+ * Asks the payment service for refunds, top-ups and fees, and about purchases of which it has reported nothing. It needs
+ * no lease: the service knows each refund and charge by its key, and an account decides a repeated outcome once.
  */
 export class PaymentsReactor {
   readonly #dependencies: Dependencies
@@ -64,7 +64,7 @@ export class PaymentsReactor {
         await this.#do(task)
         await reads.ownWrites(accountId)
         // A task that was done leaves with its event.
-        this.#again.set(nameOf(task), clock.monotonicMs() + AGAIN_MS)
+        this.#again.set(nameOf(task), clock.monotonicMs() + againMs(task, clock.nowMs()))
       } catch (err) {
         logger.error({ err, accountId, task: task.task }, 'the payment service could not be asked; retrying')
         this.#again.set(nameOf(task), clock.monotonicMs() + RETRY_MS)
@@ -119,6 +119,10 @@ export class PaymentsReactor {
     for (const [name, atMs] of this.#again) if (atMs <= nowMs) this.#again.delete(name)
   }
 }
+
+/** Some payments never get a fee. They are asked about after as long as they are old, so ever more rarely. */
+const againMs = (task: PaymentTask, nowMs: number): number =>
+  'paidAt' in task ? Math.max(AGAIN_MS, nowMs - Date.parse(task.paidAt)) : AGAIN_MS
 
 const nameOf = (task: PaymentTask): string => {
   switch (task.task) {

@@ -7,7 +7,7 @@ export const CDN_PATH = '/cdn'
 /** The path below which providers report ended jobs. */
 export const CALLBACKS_PATH = '/callbacks'
 
-/** The addresses of stored files. The base URL is a function, because the port may not be known yet. */
+/** The addresses of stored files and of invoices. The base URL is a function, because the port may not be known yet. */
 export class Addresses {
   readonly #publicUrl: () => string
   readonly #cdnUrl: string | undefined
@@ -25,6 +25,11 @@ export class Addresses {
 
   urlOf(key: string): string {
     return `${this.#cdnUrl ?? this.ownUrl}/${key}`
+  }
+
+  /** Leads the owner of an account to the invoice of a purchase. */
+  invoiceOf(purchaseId: string): string {
+    return `${this.#publicUrl()}/console/credits/purchases/${purchaseId}/invoice`
   }
 
   /** The object key in an address, even if the object does not exist; undefined for addresses elsewhere. */

@@ -2,6 +2,7 @@ import type * as api from '../../../schemas/api/purchase.ts'
 import type { ClaimRow, PurchaseRow, WithdrawalRow } from '../../../schemas/views.ts'
 import { withdrawalEnd } from '../../domain/account/withdrawals.ts'
 import { fromMicros } from '../../domain/money.ts'
+import type { IssuedInvoice } from './purchases.ts'
 
 /** A purchase in the form of the API. */
 export const purchaseItem = (row: PurchaseRow): api.Purchase => {
@@ -33,6 +34,12 @@ export const withdrawableUntil = ({ paidAt, withdrawalDays, withdrawal }: Purcha
   paidAt === undefined || withdrawalDays === undefined || withdrawal ? undefined : withdrawalEnd(paidAt, withdrawalDays)
 
 const withdrawalItem = ({ at, amount, currency }: WithdrawalRow) => ({ declared_at: at, amount, currency })
+/** An invoice in the form of the API. */
+export const invoiceItem = ({ id, number, url, pdfUrl }: IssuedInvoice): api.Invoice => ({
+  ...{ object: 'invoice', id, url },
+  ...(number !== undefined && { number }),
+  ...(pdfUrl !== undefined && { pdf_url: pdfUrl }),
+})
 
 const claimItem = ({ kind, claimId, amount, currency, at, reversedAt }: ClaimRow) => ({
   ...{ kind, id: claimId, amount, currency, created_at: at },

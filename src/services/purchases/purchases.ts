@@ -10,7 +10,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Payments } from '../../ports/payments.ts'
+import type { Invoice, Money, Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
@@ -31,6 +31,8 @@ const CHECKOUT_MS = 23 * 60 * 60 * 1000
  * https://docs.stripe.com/rate-limits. Reports and due work bring what these requests do not find out.
  */
 const ASKING = { burst: 10, perSecond: 1 }
+
+const SECOND_MS = 1000
 
 /** Longer than opening the page can take. */
 const OPENING_MS = 30 * 60 * 1000
@@ -68,6 +70,8 @@ export interface ForSale extends schemas.PriceList {
   /** Who buys must ask to begin before the end of these days, unless they are 0. */
   withdrawalDays: number
 }
+/** An invoice that customers can see. */
+export type IssuedInvoice = Invoice & { url: string }
 
 /** Sells credits on the page of a payment service. */
 export class Purchases {
@@ -82,6 +86,8 @@ export class Purchases {
     find: 'read',
     list: 'read',
     settle: 'read',
+    // Whoever has the address sees the name and the address of the buyer.
+    invoice: 'settings',
     check: 'operate',
   } as const
 
@@ -187,27 +193,47 @@ export class Purchases {
     return this.check(caller, caller.accountId, row.purchaseId)
   }
 
-  /** Asks the payment service about a purchase, and records what has become of it. */
+  /** The invoice at the payment service. Its addresses are not kept, since they end after a while. */
+  async invoice(caller: AccountCaller, purchaseId: string): Promise<Answer<IssuedInvoice>> {
+    const row = await this.#row(caller.accountId, purchaseId)
+    if (!row) return refuse('purchase_not_found')
+    const { payments } = this.#dependencies
+    if (row.status !== 'paid' || row.checkoutId === undefined || !payments) return refuse('invoice_not_found')
+    if (!this.#asking.allows(row.accountId)) return refuse('too_many_invoices', { retryAfterMs: SECOND_MS })
+    this.#asking.count(row.accountId)
+    const invoice = (await payments.find(row.checkoutId))?.paid?.invoice
+    return invoice?.url === undefined ? refuse('invoice_not_found') : answer({ ...invoice, url: invoice.url })
+  }
+
+  /** Asks the payment service about a purchase, and records what has become of it, and the fee once it is paid. */
   async check(_caller: Caller, accountId: AccountId, purchaseId: PurchaseId): Promise<Answer<PurchaseRow>> {
     const { accounts, payments, topUps } = this.#dependencies
     const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
     if (!purchase) return refuse('purchase_not_found')
-    if (purchase.methodOf) await topUps.settle(SERVICE, accountId, purchaseId)
-    const { checkoutId } = purchase
-    const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
-    if (found?.paid)
-      await accounts.execute(SERVICE, accountId, {
-        type: 'PayPurchase',
-        payment: recordedPayment(purchaseId, found.paid),
-      })
-    // A purchase whose page was never opened cannot be paid.
-    else if (
-      found?.status === 'expired' ||
-      (!purchase.methodOf && checkoutId === undefined && (await this.#isOld(accountId, purchaseId)))
-    )
-      await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
+    const { checkoutId, payment, methodOf } = purchase
+    if (!payment && methodOf) await topUps.settle(SERVICE, accountId, purchaseId)
+    else if (!payment) await this.#checkOpen(accountId, purchaseId, checkoutId)
+    else if (!payment.hasFee)
+      await this.#recordFee(accountId, purchaseId, (await payments?.paymentOf(payment.paymentId))?.fee)
     const row = await this.#row(accountId, purchaseId)
     return row ? answer(row) : refuse('purchase_not_found')
+  }
+
+  async #checkOpen(accountId: AccountId, purchaseId: PurchaseId, checkoutId: string | undefined) {
+    const { accounts, payments } = this.#dependencies
+    const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
+    if (found?.paid) {
+      const payment = recordedPayment(purchaseId, found.paid)
+      await accounts.execute(SERVICE, accountId, { type: 'PayPurchase', payment })
+      await this.#recordFee(accountId, purchaseId, found.paid.fee)
+      // A purchase whose page was never opened cannot be paid.
+    } else if (found?.status === 'expired' || (checkoutId === undefined && (await this.#isOld(accountId, purchaseId))))
+      await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
+  }
+
+  /** The payment service may not know its fee before some time has passed. */
+  async #recordFee(accountId: AccountId, purchaseId: PurchaseId, fee: Money | undefined) {
+    if (fee) await this.#dependencies.accounts.execute(SERVICE, accountId, { type: 'RecordFee', purchaseId, ...fee })
   }
 
   /** Whether opening the page of a purchase cannot be under way any more. */

@@ -44,6 +44,11 @@ export const purchases = {
       ].join(' '),
     details: () => ({ errors: [{ path: '/begin_at_once', message: 'must be true' }] }),
   },
+  invoice_not_found: { api: 'not_found', message: () => 'The purchase has no invoice.' },
+  too_many_invoices: {
+    api: 'rate_limited',
+    message: ({ retryAfterMs }) => `Too many invoices were asked for. Try again in ${duration(retryAfterMs)}.`,
+  },
   too_many_purchases: {
     api: 'rate_limited',
     message: ({ limit, retryAfterMs }) =>

@@ -13,6 +13,9 @@ const columns: Record<string, (line: SpokenLine) => string> = {
   label: ({ label }) => csvText(label),
   credits: ({ changeMicros }) => toCredits(changeMicros),
   balance: ({ balanceMicros }) => toCredits(balanceMicros),
+  payment_amount: ({ payment }) => payment?.amount ?? '',
+  payment_currency: ({ payment }) => payment?.currency ?? '',
+  payment_tax: ({ payment }) => payment?.tax ?? '',
 }
 
 /** The lines of a statement as a table by RFC 4180, oldest first. */

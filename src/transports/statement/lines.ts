@@ -1,4 +1,4 @@
-import type { GrantKind } from '../../../schemas/account-events.ts'
+import type { GrantKind, Payment } from '../../../schemas/account-events.ts'
 import type { StatementRow } from '../../../schemas/views.ts'
 import type { LedgerEntry } from '../../services/ledger/ledger.ts'
 
@@ -17,6 +17,8 @@ export interface SpokenLine {
   /** The name of the key that caused it. */
   keyName: string | undefined
   label: string | undefined
+  /** The money that was paid for the credits. */
+  payment?: Payment | undefined
   /** Negative if the balance falls. */
   changeMicros: number
   balanceMicros: number
@@ -32,7 +34,7 @@ export const spoken = ({ line, run }: LedgerEntry, { models, keys }: Names): Spo
   const { model, label } = run ?? line
   const isOut = kind === 'debit' || kind === 'withdrawal' || kind === 'expiry'
   return {
-    ...{ revision, at, kind, runId, model, label },
+    ...{ revision, at, kind, runId, model, label, payment: line.payment },
     what: whatOf(line, model && (models.get(model) ?? model)),
     detail: detailOf(line),
     keyName: keyId && (keys.get(keyId) ?? keyId),
@@ -66,7 +68,10 @@ const granted: Record<GrantKind, string> = {
 }
 
 const detailOf = ({ kind, grantKind, reason = '', reference = '', payment }: StatementRow): string => {
-  if (payment) return `invoice ${payment.invoice}, ${payment.amount} ${payment.currency}`
+  if (payment) {
+    const { invoice, amount, currency, tax } = payment
+    return `invoice ${invoice}, ${amount} ${currency}${tax === undefined ? '' : `, ${tax} ${currency} of it tax`}`
+  }
   if (kind === 'grant' && grantKind === 'welcome') return ''
   const isMoved = kind === 'grant' || kind === 'withdrawal'
   return [reason, ...(isMoved && !MADE_UP.test(reference) ? [reference] : [])].filter(Boolean).join(', ')

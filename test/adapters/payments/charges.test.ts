@@ -29,7 +29,10 @@ t.test('a kept method is charged once a key', async t => {
     automatic_payment_methods: { enabled: 'true', allow_redirects: 'never' },
     metadata: { purchase: 'pur_1', account: 'acct_1', top_up: 'pur_2' },
   })
-  t.same(await payments.paymentOf('paymentId' in outcome ? String(outcome.paymentId) : ''), purchase)
+  t.same(await payments.paymentOf('paymentId' in outcome ? String(outcome.paymentId) : ''), {
+    ...purchase,
+    fee: { amount: '0.40', currency: 'EUR' },
+  })
 })
 
 t.test('a bank declines, asks for the owner, or takes days', async t => {

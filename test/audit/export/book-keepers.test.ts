@@ -51,7 +51,7 @@ const balancesOf = (balances: Record<string, number>) => {
   const customers: Record<string, number> = {}
   let othersMicros = 0
   for (const [name, micros] of Object.entries(balances)) {
-    const [, suffix] = /^Liabilities:Customers:Acct-(.{26}):(?:Free|Paid)$/.exec(name) ?? []
+    const [, suffix] = /^Liabilities:Credits:(?:Free|Paid):Acct-(.{26}):Lot\d+$/.exec(name) ?? []
     if (suffix) customers[`acct_${suffix}`] = (customers[`acct_${suffix}`] ?? 0) - micros
     else othersMicros += micros
   }
@@ -101,14 +101,14 @@ t.test('the books of a busy log agree with it', needsBookKeepers, async t => {
     families.set(family, (families.get(family) ?? 0) + (type === 'CreditsDebited' ? -1 : 1) * data.amountMicros)
   }
   for (const { format, balances } of books) {
-    const revenues = Object.entries(balances).filter(([name]) => name.startsWith('Income:Runs:'))
+    const revenues = Object.entries(balances).filter(([name]) => name.startsWith('Income:Usage:'))
     const byAmount = (one: number, other: number) => one - other
     t.same(
       revenues.map(([, micros]) => micros).sort(byAmount),
       [...families.values()].filter(Boolean).sort(byAmount),
       `${format}: each family has its revenue`,
     )
-    t.equal(balances['Income:Runs:NanoBanana2'], families.get('nano-banana-2'))
+    t.equal(balances['Income:Usage:NanoBanana2'], families.get('nano-banana-2'))
     t.match(balances, { 'Equity:Grants:Purchase': 4_000_000 })
   }
 })
@@ -134,9 +134,10 @@ t.test('a release takes back revenue, and returns what its debit used last', nee
   release()
   refund({ micros: 300_000 })
   for (const { format, balances, entries } of await checkBooks(t, events)) {
-    t.equal(balances['Income:Runs:Gpt6-1Terra'], -700_000, format)
-    const customer = `Liabilities:Customers:Acct-${accountId().slice('acct_'.length)}`
-    t.match(balances, { [`${customer}:Free`]: -3_300_000, [`${customer}:Paid`]: -8_000_000 }, format)
+    t.equal(balances['Income:Usage:Gpt6-1Terra'], -700_000, format)
+    const customer = `Acct-${accountId().slice('acct_'.length)}`
+    const lots = { [`Free:${customer}:Lot1`]: -3_300_000, [`Paid:${customer}:Lot2`]: -8_000_000 }
+    for (const [lot, micros] of Object.entries(lots)) t.equal(balances[`Liabilities:Credits:${lot}`], micros, format)
     t.match(entries[3]?.tags, { run_id: runId(), endpoint: 'gpt-6-1-terra-t2t' }, format)
     t.match(await exported(events, format), 'Release: gpt-6-1-terra', format)
   }
@@ -223,12 +224,12 @@ t.test('families that would share a name get different ones', needsBookKeepers, 
     t.match(
       balances,
       {
-        'Income:Runs:Veo3': -1,
-        'Income:Runs:Veo3-No2': -2,
-        'Income:Runs:Veo31': -3,
-        'Income:Runs:Veo3-1': -4,
-        'Income:Runs:3d': -5,
-        'Income:Runs:A1B2': -6,
+        'Income:Usage:Veo3': -1,
+        'Income:Usage:Veo3-No2': -2,
+        'Income:Usage:Veo31': -3,
+        'Income:Usage:Veo3-1': -4,
+        'Income:Usage:3d': -5,
+        'Income:Usage:A1B2': -6,
       },
       format,
     )
@@ -258,7 +259,11 @@ t.test('the books have what providers charge as an expense and a liability', nee
   const log = await events()
   const cost = log.find(costOf) as RawEvent
   for (const { format, balances, entries } of await checkBooks(t, log)) {
-    t.match(balances, { 'Expenses:Providers:Vendor': 8_123_456, 'Liabilities:Providers:Vendor': -8_123_456 }, format)
+    t.match(
+      balances,
+      { 'Expenses:Providers:Vendor USD': 8_123_456, 'Liabilities:Providers:Vendor USD': -8_123_456 },
+      format,
+    )
     t.match(await exported(log, format), / {2}Expenses:Providers:Vendor {2}8\.123456 USD\n/, format)
     t.match(entries.find(({ tags }) => tags['event_id'] === cost.id)?.tags, {
       run_id: (cost.data as { runId: string }).runId,

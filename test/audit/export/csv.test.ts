@@ -8,7 +8,8 @@ import { ledgerEvents } from '../../support/ledger-events.ts'
 
 const COLUMNS =
   'account,revision,position,event_id,time,kind,grant_kind,amount,amount_free,amount_paid,balance,balance_free,' +
-  'balance_paid,run_id,model,endpoint,key_id,reference,reason,hash,label,payment_amount,payment_currency,payment_invoice'
+  'balance_paid,run_id,model,endpoint,key_id,reference,reason,hash,label,payment_amount,payment_currency,payment_invoice,' +
+  'payment_tax'
 
 t.test('the columns are those that the documentation promises', async t => {
   t.equal(await exported([], 'csv'), `${COLUMNS}\r\n`)
@@ -37,7 +38,7 @@ t.test('each movement is a line, with free and paid credits', async t => {
     ...{ balance: '3.500001', balance_free: '0.000000', balance_paid: '3.500001' },
     ...{ run_id: runId(), model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', key_id: keyId() },
     ...{ reference: '', reason: '', hash: 'a'.repeat(64), label: '' },
-    ...{ payment_amount: '', payment_currency: '', payment_invoice: '' },
+    ...{ payment_amount: '', payment_currency: '', payment_invoice: '', payment_tax: '' },
   })
   t.match(rows, [
     { kind: 'grant', grant_kind: 'welcome', amount_free: '1.000000', reference: 'sign-up', reason: 'welcome' },
@@ -71,8 +72,8 @@ t.test('debits and refunds have the label of their run, which no spreadsheet tak
 
 t.test('purchases have what was paid, in every format', async t => {
   const { events, grant } = ledgerEvents()
-  grant({ kind: 'purchase', payment: { amount: '25.00', currency: 'EUR', invoice: '2026-17' } })
-  const paid = { payment_amount: '25.00', payment_currency: 'EUR', payment_invoice: '2026-17' }
+  grant({ kind: 'purchase', payment: { amount: '25.00', currency: 'EUR', invoice: '2026-17', tax: '3.99' } })
+  const paid = { payment_amount: '25.00', payment_currency: 'EUR', payment_invoice: '2026-17', payment_tax: '3.99' }
   t.match(parseCsv(await exported(events, 'csv')), [paid])
   const [hledger, beancount] = [await exported(events, 'hledger'), await exported(events, 'beancount')]
   for (const [name, value] of Object.entries(paid)) {

@@ -6,7 +6,7 @@ import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { completeRun, grantCredits, openAccount, queueRun, startRun } from '../../support/account-samples.ts'
 import { at, THEN_MS } from '../../support/given.ts'
-import { openPurchase, payPurchase, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
+import { openPurchase, payPurchase, recordDispute, recordFee, recordRefund } from '../../support/purchase-samples.ts'
 
 const historyOf = (...commands: AccountCommand[]): AccountEvent[] => {
   let state = account.initial
@@ -27,7 +27,7 @@ const faultsOf = (events: readonly AccountEvent[]): string[] => {
 }
 
 const history = historyOf(
-  ...[openAccount({ welcome: 0 }), openPurchase({ bonus: 50 }), payPurchase()],
+  ...[openAccount({ welcome: 0 }), openPurchase({ bonus: 50 }), payPurchase(), recordFee()],
   ...[queueRun({ credits: 400 }), startRun(), completeRun()],
   recordRefund({ amount: '5.00' }),
   recordDispute({ amount: '45.00' }),
@@ -55,6 +55,8 @@ const faults: Record<string, [RegExp, AccountEvent[]]> = {
   'a payment with other credits': [/not the CreditsGranted/, changed('CreditsGranted', { amountMicros: 1 })],
   'a payment with another reference': [/not the CreditsGranted/, changed('CreditsGranted', { reference: 'x' })],
   'a payment of no purchase': [/was not opened/, without('PurchaseOpened')],
+  'a fee of no payment': [/was not paid/, without('PurchasePaid')],
+  'a second fee': [/the fee of .* was charged before/, twice('FeeCharged')],
   'a second payment': [/was paid before/, twice('PurchasePaid')],
   'a refund that takes too little': [/takes 1, not 50000000/, changed('PaymentRefunded', { creditsMicros: 1 })],
   'a refund without its withdrawal': [/not the CreditsWithdrawn/, without('CreditsWithdrawn')],

@@ -14,8 +14,19 @@ import {
   payPurchase,
   purchaseId,
   recordDispute,
+  recordFee,
   recordRefund,
 } from '../../support/purchase-samples.ts'
+
+t.test('the fee of a payment is recorded once', async t => {
+  const world = new World()
+  t.same(world.do(recordFee()), ['purchase_not_found'])
+  world.do(openPurchase())
+  t.same(world.do(recordFee()), ['purchase_not_paid'])
+  world.do(payPurchase())
+  t.same(world.do(recordFee()), ['FeeCharged'])
+  t.same(world.do(recordFee({ amount: '9.99' })), [])
+})
 
 const bought = [openPurchase(), payPurchase()]
 

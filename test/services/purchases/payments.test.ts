@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import type { Balance } from '../../../schemas/api/balance.ts'
 import type { Purchase } from '../../../schemas/api/purchase.ts'
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
+import { collect } from '../../support/collect.ts'
 import { SkippingClock } from '../../support/manual-clock.ts'
 import { startSales } from '../../support/sales.ts'
 import { type Customer, instantProvider, openAccount } from '../../support/service.ts'
@@ -63,6 +65,30 @@ t.test('a purchase without any report is asked about after an hour', async t => 
   stripe.settleAsync(waiting.sessionId)
   await later('the late payment has arrived', async () => (await balance()).credits_balance === 2001)
   t.match(await look(customer, paid.purchase), { status: 'paid' })
+})
+
+t.test('the fee of a payment is recorded once, when Stripe knows it', async t => {
+  const { core, stripe, reports, customer, open, later } = await start(t)
+  const { purchase, sessionId } = await open()
+  stripe.pay(sessionId)
+  // Stripe books some payments later.
+  const charge = stripe.store.all('charge')[0] as { balance_transaction: unknown }
+  const { balance_transaction } = charge
+  charge.balance_transaction = null
+  const asked = () => stripe.requestsTo('GET ').length
+  const before = asked()
+  reports.release()
+  await reports.settled()
+  t.match(await look(customer, purchase), { status: 'paid' })
+  t.equal(asked(), before, 'a report is recorded without a question')
+  const fee = async () => unwrap(await core.services.purchaseRefunds.find(operator, purchase.id)).fee
+  await later('Stripe is asked', async () => asked() > before)
+  t.equal(await fee(), undefined)
+  charge.balance_transaction = balance_transaction
+  await later('the fee is known', async () => (await fee()) !== undefined)
+  t.same(await fee(), { amount: '0.44', currency: 'EUR' })
+  const events = await collect(core.log.readAll(BEFORE_FIRST))
+  t.equal(events.filter(({ type }) => type === 'FeeCharged').length, 1)
 })
 
 t.test('a purchase whose page was never recorded is closed after an hour, and paid if it is paid', async t => {

@@ -65,4 +65,5 @@ const columns: Record<string, (row: Row, statement: Statement) => string> = {
   seal: ({ seal }) => text(seal),
   booked_in: ({ bookedIn = '' }) => bookedIn,
   label: ({ run }) => text(run?.label),
+  payment_tax: ({ payment }) => payment?.tax ?? '',
 }

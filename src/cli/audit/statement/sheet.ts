@@ -1,3 +1,4 @@
+import type { Payment } from '../../../../schemas/account-events.ts'
 import type { Receipt } from '../../../../schemas/catalog.ts'
 import { type LedgerLine, totalOf } from '../../../audit/books.ts'
 import { monthOf } from '../../../audit/closings.ts'
@@ -91,9 +92,11 @@ const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: S
     receipt && `price: ${priceOf(receipt)}`,
     reason,
     reference !== undefined && `reference ${reference}`,
-    payment && `${payment.amount} ${payment.currency} paid, invoice ${payment.invoice}`,
+    payment && `${payment.amount} ${payment.currency} paid${taxIn(payment)}, invoice ${payment.invoice}`,
     bookedIn !== undefined && `time of ${monthOf(at)}, booked in ${bookedIn}`,
   ].filter(text => typeof text === 'string')
+
+const taxIn = ({ tax, currency }: Payment): string => (tax === undefined ? '' : `, ${tax} ${currency} of it tax`)
 
 /** Writes microcredits as credits, such as `1,234.50`. */
 type Figures = (micros: number) => string

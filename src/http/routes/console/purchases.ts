@@ -2,7 +2,13 @@ import type Router from '@koa/router'
 import type { PurchaseRow } from '../../../../schemas/views.ts'
 import { type BuyCardProps, CONSENT } from '../../../console/credits/buy-card.tsx'
 import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
-import { isPayable, payPath, purchasePath, withdrawalPath } from '../../../console/credits/purchase-words.ts'
+import {
+  invoicePath,
+  isPayable,
+  payPath,
+  purchasePath,
+  withdrawalPath,
+} from '../../../console/credits/purchase-words.ts'
 import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
 import { CREDITS } from '../../../console/credits/range.ts'
 import { WithdrawalPage } from '../../../console/credits/withdrawal-page.tsx'
@@ -143,6 +149,11 @@ export const purchasePages = (
       const { purchaseId } = unwrap(await withdrawals.declare(owner, String(ctx['params'].id)))
       redirect(ctx, purchasePath(purchaseId))
     }),
+  )
+
+  router.get(
+    invoicePath(':id'),
+    forOwner(async (ctx, owner) => redirect(ctx, unwrap(await purchases.invoice(owner, String(ctx['params'].id))).url)),
   )
 
   router.get(

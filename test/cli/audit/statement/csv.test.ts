@@ -9,7 +9,7 @@ import { joined, statementOf, year } from '../../../support/statements.ts'
 const COLUMNS =
   'account,email,kind,time,local_time,revision,position,event_id,grant_kind,amount,amount_free,amount_paid,balance,' +
   'balance_free,balance_paid,run_id,model,endpoint,price,key_id,reference,reason,payment_amount,payment_currency,' +
-  'payment_invoice,hash,sealed,seal,booked_in,label'
+  'payment_invoice,hash,sealed,seal,booked_in,label,payment_tax'
 
 const csvOf = async (...args: Parameters<typeof statementOf>) => joined(statementToCsv(await statementOf(...args)))
 
@@ -42,6 +42,7 @@ t.test('the rows lead from the opening to the closing balance', async t => {
   )
   t.match(rows[0], { account: accountId(), email: 'eve@example.com', local_time: '2026-01-01T01:00:00.000+01:00' })
   t.match(rows[1], { local_time: '2026-10-25T02:30:00.000+02:00', grant_kind: 'welcome', reference: 'sign-up' })
+  t.match(rows[2], { payment_amount: '25.00', payment_currency: 'EUR', payment_tax: '3.99' })
   t.match(rows[3], {
     ...{ local_time: '2026-10-25T02:30:00.000+01:00', amount_free: '-4.000000', amount_paid: '-6.000000' },
     ...{ run_id: runId(), model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', key_id: keyId() },

@@ -43,7 +43,12 @@ t.test('it shows the account, the sums, each line, and what the statement was ma
       '−4.00 free',
       'typed wrong',
     ],
-    ...['reference invoice 1', 'price: base 8 + 2 (enable_web_search', 'The log has no seal'],
+    ...[
+      'reference invoice 1',
+      '25.00 EUR paid, 3.99 EUR of it tax',
+      'price: base 8 + 2 (enable_web_search',
+      'The log has no seal',
+    ],
   ])
     t.ok(text.includes(part), part)
 })
