@@ -189,6 +189,8 @@ export interface PurchaseRefusals {
   too_many_purchases: { limit: number; retryAfterMs: number }
   /** Credits that were used and not paid for after all. */
   credits_owed: { owedMicros: number; offers?: CreditsOffer[] }
+  /** Refunds that were requested, and that the payment does not cover beside a claim that was made. */
+  refunds_uncovered: { refunds: { claimId: string; amount: string; currency: string }[] }
   /** `most` is the money whose credits are all left. */
   refund_above_rest: { most: string; currency: string }
 }

@@ -54,6 +54,7 @@ const samples: Refusals = {
   purchase_not_paid: {},
   too_many_purchases: { limit: 10, retryAfterMs: 1000 },
   credits_owed: { owedMicros: 5e6 },
+  refunds_uncovered: { refunds: [{ claimId: 'ref_1', amount: '5.00', currency: 'EUR' }] },
   refund_above_rest: { most: '5.00', currency: 'EUR' },
   lot_not_found: { lots: 1 },
   lot_expired: {},

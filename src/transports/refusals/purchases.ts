@@ -51,6 +51,11 @@ export const purchases = {
       ...(offers && { offers: offers.map(shownOffer) }),
     }),
   },
+  refunds_uncovered: {
+    api: 'invalid_request',
+    message: ({ refunds }) =>
+      `The payment does not cover ${refunds.map(({ claimId }) => claimId).join(', ')} beside this claim.`,
+  },
   refund_above_rest: {
     api: 'invalid_request',
     message: ({ most, currency }) =>
