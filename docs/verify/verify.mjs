@@ -498,6 +498,7 @@ const MOVES = {
   CreditsDebited: [-1, 'debited'],
   CreditsRefunded: [1, 'refunded'],
   CreditsReleased: [1, 'released'],
+  CreditsExpired: [-1, 'expired'],
 }
 
 const credits = (/** @type {number} */ micros) => {

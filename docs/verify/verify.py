@@ -481,7 +481,7 @@ def check_usage(revision, usage, released, reserve):
 
 MOVES = {"CreditsGranted": (1, "granted"), "CreditsWithdrawn": (-1, "withdrawn"),
          "CreditsDebited": (-1, "debited"), "CreditsRefunded": (1, "refunded"),
-         "CreditsReleased": (1, "released")}
+         "CreditsReleased": (1, "released"), "CreditsExpired": (-1, "expired")}
 
 
 def as_credits(micros):

@@ -115,7 +115,8 @@ export class Lots {
   expire({ lot: number, amountMicros }: LotUse, at: string): Use[] {
     const lot = this.lot(number)
     const { expiresAt, leftMicros } = lot
-    if (expiresAt === undefined || expiresAt > at)
+    // What returns to a lot that has ended ends by the same event, whichever clock its process has.
+    if (!lot.hasExpired && (expiresAt === undefined || expiresAt > at))
       throw new Damaged(`lot ${number} ${expiresAt === undefined ? 'never expires' : `expires at ${expiresAt}`}`)
     if (leftMicros !== amountMicros) throw new Damaged(`lot ${number} has ${leftMicros} left, not ${amountMicros}`)
     if (lot.hasExpired && amountMicros === 0) throw new Damaged(`lot ${number} has expired before`)

@@ -208,6 +208,8 @@ export interface PurchaseRefusals {
   top_up_ambiguous: object
   /** Another process has settled it, or its time has not come. */
   top_up_not_due: object
+  /** Refunds that were requested, and that the payment does not cover beside a claim that was made. */
+  refunds_uncovered: { refunds: { claimId: string; amount: string; currency: string }[] }
   /** `most` is the money whose credits are all left. */
   refund_above_rest: { most: string; currency: string }
   /** The purchase has no right of withdrawal, such as one between businesses. */

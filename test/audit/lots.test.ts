@@ -48,6 +48,18 @@ t.test('a withdrawal of a purchase uses up paid credits first, the newest before
   t.same(lots.left, { freeMicros: 4, paidMicros: 0 })
 })
 
+t.test('what returns to a lot that has ended ends with it, also by a clock that is behind', t => {
+  const lots = new Lots()
+  lots.grant({ kind: 'purchase', amountMicros: 10, expiresAt: '2026-01-02T00:00:00.000Z' })
+  const uses = lots.use(4)
+  t.throws(() => lots.expire({ lot: 1, amountMicros: 6 }, '2026-01-01T23:59:59.999Z'), Damaged)
+  lots.expire({ lot: 1, amountMicros: 6 }, '2026-01-02T00:00:00.000Z')
+  lots.giveBack(uses, 4)
+  lots.expire({ lot: 1, amountMicros: 4 }, '2026-01-01T23:59:59.000Z')
+  t.same(lots.left, { freeMicros: 0, paidMicros: 0 })
+  t.end()
+})
+
 t.test('the credits that are left are those that were granted and not used', async () => {
   const step = fc.record({ kind: fc.constantFrom('free', 'paid', 'use', 'usePaid', 'giveBack'), amount: fc.nat(50) })
   fc.assert(

@@ -137,7 +137,7 @@ t.test('each event is told in words that name what it is about', async t => {
         t.notMatch(words, /undefined|NaN|\[object/)
       },
     })
-  t.match(told.get('CreditsWithdrawn'), 'purchase withdrawn: paid (mistake-1)')
+  t.match(told.get('CreditsWithdrawn'), 'purchase withdrawn: the payment is disputed (dp_2)')
   t.match(told.get('ApiKeyRevoked'), /^key_\w+ revoked: other \(…\w{4}\)$/)
   t.match(told.get('WebhookAttemptFailed'), /^run_\w+: webhook attempt 1 failed: The receiver answered with 410\.$/)
 })

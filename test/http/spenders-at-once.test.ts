@@ -5,6 +5,7 @@ import { fromMicros } from '../../src/domain/money.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import type { Spender } from '../../src/services/runs/runs.ts'
 import { collect } from '../support/collect.ts'
+import { loseDispute, useUpPurchase } from '../support/debts.ts'
 import { doneFor } from '../support/done.ts'
 import { type Customer, openAccount, openKey, startService } from '../support/service.ts'
 import { type Answer, type Ceiling, ceilings, spendersOf, withoutKey } from '../support/spenders.ts'
@@ -62,6 +63,14 @@ interface Case {
   ceiling?: Ceiling
 }
 
+interface Stop {
+  first?: (customer: Customer) => Promise<unknown>
+  stop: (customer: Customer) => Promise<unknown>
+  /** The event of it, and what later requests get. */
+  event: string
+  code: string
+}
+
 /** More than any of the limits. */
 const RICH = 100_000
 
@@ -86,6 +95,19 @@ const limits: Record<string, Case> = {
     },
     codes: ['budget_exceeded'],
     ceiling: { budget: 'task' },
+  },
+}
+
+/** What stops all spending while requests arrive. */
+const stops: Record<string, Stop> = {
+  'the suspension': {
+    stop: ({ accountId }) => accounts.suspend(operator, accountId, 'unpaid'),
+    ...{ event: 'AccountSuspended', code: 'account_suspended' },
+  },
+  'a dispute of used credits': {
+    first: ({ accountId }) => useUpPurchase(service.core.accounts, accountId),
+    stop: ({ accountId }) => loseDispute(service.core.accounts, accountId),
+    ...{ event: 'CreditsOwed', code: 'insufficient_credits' },
   },
 }
 
@@ -141,19 +163,20 @@ for (const [name, spend] of Object.entries(spenders)) {
     t.same([...codesOf(answers)], ['rate_limited'])
   })
 
-  t.test(`${spender} at once: nothing after the suspension`, async t => {
-    const customer = await openAccount(service, { credits: RICH })
-    if (spender === 'playground') await browserOf(customer)
-    const [answers] = await Promise.all([
-      sendAll(() => spend(customer)),
-      accounts.suspend(operator, customer.accountId, 'unpaid'),
-    ])
-    const types = (await eventsOf(customer.accountId)).map(({ type }) => type)
-    t.notOk(types.slice(types.indexOf('AccountSuspended')).includes('CreditsDebited'))
-    const accepted = types.filter(type => type === 'CreditsDebited').length
-    t.ok(accepted < REQUESTS, `${accepted} runs were faster`)
-    t.same([...codesOf(answers)], ['account_suspended'])
-  })
+  for (const [name, { first, stop, event, code }] of Object.entries(stops))
+    t.test(`${spender} at once: nothing after ${name}`, async t => {
+      const customer = await openAccount(service, { credits: RICH })
+      if (spender === 'playground') await browserOf(customer)
+      await first?.(customer)
+      const [answers] = await Promise.all([sendAll(() => spend(customer)), stop(customer)])
+      const types = (await eventsOf(customer.accountId)).map(({ type }) => type)
+      t.ok(types.includes(event))
+      const [before, after] = [types.slice(0, types.indexOf(event)), types.slice(types.indexOf(event))]
+      t.notOk(after.includes('CreditsDebited'))
+      const accepted = before.filter(type => type === 'CreditsDebited').length
+      t.ok(accepted < REQUESTS, `${accepted} runs were faster`)
+      t.same([...codesOf(answers)], [code])
+    })
 
   if (ceilings[spender] === 'held')
     t.test(`${spender} at once: nothing above max_credits, and all up to it`, async t => {

@@ -5,6 +5,7 @@ import { toMicros } from '../../src/domain/money.ts'
 import type { NewKey } from '../../src/services/accounts/api-keys.ts'
 import type { Spender } from '../../src/services/runs/runs.ts'
 import { caughtUp } from '../support/caught-up.ts'
+import { loseDispute, useUpPurchase } from '../support/debts.ts'
 import { doneFor } from '../support/done.ts'
 import { type Customer, openAccount, openKey, startService } from '../support/service.ts'
 import { speakingProvider } from '../support/speaking-provider.ts'
@@ -41,6 +42,16 @@ interface Limit {
 const limits: Record<string, Limit> = {
   balance: {
     arrange: () => openAccount(service, { credits: 0.001 }),
+    ...{ status: 402, code: 'insufficient_credits' },
+  },
+  // Although there are other credits.
+  debt: {
+    arrange: async () => {
+      const customer = await openAccount(service)
+      await useUpPurchase(service.core.accounts, customer.accountId)
+      await loseDispute(service.core.accounts, customer.accountId)
+      return customer
+    },
     ...{ status: 402, code: 'insufficient_credits' },
   },
   'budget of the key': {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { type Client, picture, type Reply, sandbox } from '../support/client.ts'
 import { auditFolder } from '../support/ledger.ts'
 import { operatorOf } from '../support/operator.ts'
+import { count, requestFromBoth } from '../support/request-from-both.ts'
 import { type Customer, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -12,20 +13,6 @@ const rich = { credits: 100, tester: true }
 
 /** A named budget. */
 const TASK = '/v1/budgets/a%20task'
-
-/** Sends run requests to both at once. A 503 means that the other process was faster, so the request is repeated. */
-const requestFromBoth = (clients: Client[], times: number, request: object): Promise<Reply[]> =>
-  Promise.all(
-    Array.from({ length: times }, (_, index) => untilDecided(clients[index % clients.length] as Client, request)),
-  )
-
-const untilDecided = (client: Client, request: object): Promise<Reply> =>
-  until('the request is decided', async () => {
-    const reply = await client.run(request)
-    return reply.status !== 503 && reply
-  })
-
-const count = (replies: Reply[], status: number) => replies.filter(reply => reply.status === status).length
 
 t.test('two processes on one folder', async t => {
   const [requests, credits] = isLong ? [400, 150] : [100, 40]

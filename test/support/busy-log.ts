@@ -5,6 +5,7 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import { sellCredits } from './busy-sales.ts'
 import { collect } from './collect.ts'
 import { doneFor } from './done.ts'
 import { filePart, upload } from './multipart.ts'
@@ -37,8 +38,8 @@ export const sealedWithKey = {
 
 /**
  * The events of a service after a bit of everything: runs of every model that takes only text, failed and repeated ones,
- * refunds, grants, withdrawals, prices of credits, keys, test runs, uploads and webhooks, in several accounts. The test
- * files of a process share them.
+ * refunds, grants, withdrawals, prices of credits, purchases, disputes, debt, expiry, keys, test runs, uploads and
+ * webhooks, in several accounts. The test files of a process share them.
  */
 export const busyLog = async (t: Test, environment: Record<string, string> = {}): Promise<RawEvent[]> => {
   const name = JSON.stringify(environment)
@@ -110,6 +111,8 @@ const makeBusyLog = async (t: Test, environment: Record<string, string>): Promis
   await second.post('/v1/budgets', { name: budget, credits: 40 })
   await second.run({ ...text, budget })
   await second.send(`/v1/budgets/${encodeURIComponent(budget)}`, { method: 'DELETE' })
+
+  await sellCredits(service)
 
   const { balanceMicros } = await service.core.accounts.state(third.accountId)
   const settings = { email: true, url: `${receiver.url}gone`, balanceUnderMicros: balanceMicros }

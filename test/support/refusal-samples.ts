@@ -67,6 +67,7 @@ const samples: Refusals = {
   top_up_not_found: {},
   top_up_ambiguous: {},
   top_up_not_due: {},
+  refunds_uncovered: { refunds: [{ claimId: 'ref_1', amount: '5.00', currency: 'EUR' }] },
   refund_above_rest: { most: '5.00', currency: 'EUR' },
   lot_not_found: { lots: 1 },
   lot_expired: {},

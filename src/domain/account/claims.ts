@@ -72,6 +72,8 @@ export const recordRefund = (
     return accept([failed, ...(known ? returns(state, purchase, known, 'the refund failed') : [])])
   }
   if (known) return repeat(claimId)
+  const uncovered = uncoveredRefunds(purchase, { amount, currency })
+  if (uncovered) return uncovered
   const claim = claimed(state, purchase, { purchaseId, claimId, amount, currency })
   return accept([{ type: 'PaymentRefunded', data: claim }, ...takings(state, purchase, claim, 'refunded')])
 }
@@ -93,6 +95,8 @@ export const recordDispute = (
   const isAppeal = known?.status === 'reversed' && status === 'lost'
   const id = isAppeal ? `${claimId} on appeal` : claimId
   if (claimOf(purchase, id)) return repeat(id)
+  const uncovered = uncoveredRefunds(purchase, { amount, currency })
+  if (uncovered) return uncovered
   const claim = claimed(state, purchase, { purchaseId, claimId: id, amount, currency })
   const owedMicros = Math.min(claim.creditsMicros - claim.withdrawnMicros, usedOf(state, purchase))
   return accept([
@@ -173,6 +177,27 @@ const claimed = (
 const partOf = (payment: Money, claim: Money): bigint => minorOf(claim.currency === payment.currency ? claim : payment)
 
 const standingClaims = ({ claims }: Purchase): Claim[] => claims.filter(({ status }) => status !== 'reversed')
+
+/**
+ * Refuses a claim beside which the payment does not cover refunds that were requested. The payment service will refuse
+ * those, and what they have withdrawn then belongs to the claim.
+ */
+const uncoveredRefunds = (purchase: PaidPurchase, made: Money) => {
+  const { payment } = purchase
+  const standing = standingClaims(purchase)
+  const others = standing.filter(({ status }) => status !== 'requested')
+  let left = [made, ...others].reduce((rest, claim) => rest - partOf(payment, claim), minorOf(payment))
+  const refunds = standing.filter(claim => {
+    if (claim.status !== 'requested') return false
+    const part = partOf(payment, claim)
+    if (part > left) return true
+    left -= part
+    return false
+  })
+  return refunds.length > 0 ? refuse('refunds_uncovered', { refunds: refunds.map(toMoney) }) : undefined
+}
+
+const toMoney = ({ claimId, amount, currency }: Claim) => ({ claimId, amount, currency })
 
 const ceilShare = (micros: number, part: bigint, whole: bigint): number =>
   whole === 0n ? micros : Number((BigInt(micros) * part + whole - 1n) / whole)

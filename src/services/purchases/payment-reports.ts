@@ -1,6 +1,7 @@
-import type { PurchaseId } from '../../../schemas/primitives.ts'
+import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
-import { refuse } from '../../domain/refusal.ts'
+import { type Refusal, refuse } from '../../domain/refusal.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import {
   type Dispute,
@@ -139,9 +140,28 @@ export class PaymentReports {
     }
   }
 
-  /** A claim may be reported before its payment. */
+  /**
+   * Records what has become of requested refunds beside which a payment does not cover a claim. Those that are not made
+   * will be refused because of it: they are reversed first, so that the claim takes their credits.
+   */
+  async #settleRefunds(payments: Payments, place: Place, refunds: Refused<'refunds_uncovered'>['refunds']) {
+    const { accountId, purchaseId } = place
+    const { purchases } = await this.#dependencies.accounts.currentState(accountId)
+    const { paymentId = '' } = purchases.get(purchaseId)?.payment ?? {}
+    const made = await payments.refundsOf(paymentId)
+    for (const { claimId, amount, currency } of refunds) {
+      const refund = made.find(each => claimIdOf(each) === claimId && !isFailed(each))
+      await this.#execute(place, () =>
+        refund
+          ? { type: 'AcceptRefund', purchaseId, claimId, refundId: refund.refundId }
+          : { type: 'RecordRefund', purchaseId, claimId, amount, currency, hasFailed: true },
+      )
+    }
+  }
+
+  /** A claim may be reported before its payment, or while a refund is under way. */
   async #execute(place: PurchaseOf, commandOf: (purchaseId: PurchaseId) => AccountCommand): Promise<void> {
-    const { accounts, purchases, logger } = this.#dependencies
+    const { accounts, purchases, payments, logger } = this.#dependencies
     const { accountId, purchaseId } = place
     if (!isAccountId(accountId) || !isPurchaseId(purchaseId)) return
     const execute = () => accounts.execute(SERVICE, accountId, commandOf(purchaseId))
@@ -150,10 +170,24 @@ export class PaymentReports {
       await purchases.check(SERVICE, accountId, purchaseId)
       outcome = await execute()
     }
+    if (payments && 'refuse' in outcome && outcome.refuse.code === 'refunds_uncovered') {
+      await this.#settleRefunds(payments, { accountId, purchaseId }, outcome.refuse.refunds)
+      outcome = await execute()
+    }
+    // Another refund was requested meanwhile. The report comes again.
+    if ('refuse' in outcome && outcome.refuse.code === 'refunds_uncovered')
+      throw new Unavailable('a refund is under way')
     if ('refuse' in outcome)
       logger.error({ ...place, refused: outcome.refuse.code }, 'a report of the payment service was not recorded')
   }
 }
+
+interface Place {
+  accountId: AccountId
+  purchaseId: PurchaseId
+}
+
+type Refused<Code extends Refusal['code']> = Extract<Refusal, { code: Code }>
 
 const isRefund = ({ kind }: { kind: 'refund' | 'dispute' }): boolean => kind === 'refund'
 

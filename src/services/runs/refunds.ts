@@ -62,7 +62,9 @@ export class Refunds {
     const { accounts } = this.#dependencies
     for (let attempt = 1; ; attempt++) {
       const state = await accounts.currentState(accountId)
-      const { refunds } = state
+      const { refunds, openRuns } = state
+      // What it costs in the end may be known only after the log is read.
+      if (openRuns.has(runId)) return refuse('run_not_ended')
       const charge = await this.#charge(accountId, runId, state)
       if (!charge) return refuse('run_not_found')
       const refundableMicros = charge.chargedMicros - charge.refundedMicros

@@ -103,6 +103,11 @@ export const purchases = {
     details: () => ({ errors: [{ path: '', message: 'must have exactly one of credits and target_credits' }] }),
   },
   top_up_not_due: { api: 'invalid_request', message: () => 'No top-up is due.' },
+  refunds_uncovered: {
+    api: 'invalid_request',
+    message: ({ refunds }) =>
+      `The payment does not cover ${refunds.map(({ claimId }) => claimId).join(', ')} beside this claim.`,
+  },
   refund_above_rest: {
     api: 'invalid_request',
     message: ({ most, currency }) =>

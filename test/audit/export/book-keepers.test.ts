@@ -109,7 +109,7 @@ t.test('the books of a busy log agree with it', needsBookKeepers, async t => {
       `${format}: each family has its revenue`,
     )
     t.equal(balances['Income:Usage:NanoBanana2'], families.get('nano-banana-2'))
-    t.match(balances, { 'Equity:Grants:Purchase': 4_000_000 })
+    t.match(balances, { 'Equity:Grants:Purchase': 24_000_000 })
   }
 })
 

@@ -658,9 +658,9 @@ t.test('faults of several accounts are in the order of the log', async t => {
     positions.toSorted((one, next) => one - next),
   )
   for (const [what, streams] of [
-    [/has not ended/, 3],
-    [/was opened with another address/, 2],
-    [/the login of the account is missing/, 2],
+    [/has not ended/, 4],
+    [/was opened with another address/, 3],
+    [/the login of the account is missing/, 3],
   ] as const) {
     const found = [...new Set(streamsOf(what))]
     t.same(

@@ -117,6 +117,22 @@ t.test('a refund by the operator takes the credits before the money is returned'
   t.same(world.do(request('r3')), ['refund_above_rest'])
 })
 
+t.test('a claim waits for a requested refund that the payment does not cover beside it', async t => {
+  const request = { type: 'RequestRefund', purchaseId: purchaseId(), claimId: 'r1', amount: '30.00' } as const
+  for (const claim of [recordRefund({ amount: '20.01' }), recordDispute({ amount: '20.01' })]) {
+    const world = new World(...bought)
+    world.do({ ...request, reason: 'asked' })
+    t.same(world.do(claim), ['refunds_uncovered'])
+    t.same(world.do({ ...recordRefund({ claim: 'r1' }), hasFailed: true }), ['RefundFailed', 'CreditsGranted'])
+    world.do(claim)
+    t.equal(world.credits, 299.9)
+    const covered = new World(...bought)
+    covered.do({ ...request, reason: 'asked' })
+    covered.do({ ...claim, amount: '20.00' })
+    t.equal(covered.credits, 0)
+  }
+})
+
 t.test('a refund takes the share of the bonus that is left', async t => {
   const world = new World(openPurchase({ bonus: 100 }), payPurchase())
   world.run(1, 30)

@@ -9,16 +9,18 @@ import { startSales } from '../../support/sales.ts'
 import { seededRandom, testSeed } from '../../support/seeded-random.ts'
 import { instantProvider, openAccount } from '../../support/service.ts'
 import type { StubEvent } from '../../support/stripe/events.ts'
+import { unwrap } from '../../support/unwrap.ts'
 import { verified } from '../../support/verified.ts'
 
 const seed = testSeed()
 const random = seededRandom(seed)
 
-const service = await startSales(t, { providers: { sandbox: instantProvider } })
-const { stripe, reports } = service
+const sales = await startSales(t, { providers: { sandbox: instantProvider } })
+const { stripe, reports, ...service } = sales
+const operator = { kind: 'operator', name: 'test' } as const
 
 /** A customer who has paid for 100 credits, of which some runs have used 10 each. */
-const buyer = async ({ runs = 0 } = {}) => {
+const buyer = async ({ runs = 0, of: { stripe, reports, ...service } = sales } = {}) => {
   const customer = await openAccount(service, { credits: 0 })
   const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, credits: 100 })
   const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
@@ -154,6 +156,22 @@ t.test('a dispute that is won, and then a refund, take the credits whichever is 
   reports.release(events => events.toReversed())
   await reports.settled()
   t.same(await state(), [0, 0])
+})
+
+t.test('a refund that Stripe would refuse because of a dispute leaves the credits to the dispute', async t => {
+  // It asks Stripe for no refund.
+  const idle = await startSales(t, { environment: { ROLES: 'api,projector' } })
+  const { customer, paymentId, state, purchase } = await buyer({ of: idle })
+  unwrap(await idle.core.services.purchaseRefunds.refund(operator, purchase.id, { amount: '0.50', reason: 'asked' }))
+  t.same(await state(), [60, 0])
+  const { id } = idle.stripe.dispute(paymentId)
+  await idle.reports.settled()
+  const { body } = await customer.send<Purchase>(`/v1/purchases/${purchase.id}`)
+  t.match(body.claims, [{ kind: 'refund', reversed_at: String }, { kind: 'dispute' }])
+  t.same(await state(), [0, 0])
+  idle.stripe.closeDispute(id, 'won')
+  await idle.reports.settled()
+  t.same(await state(), [100, 0])
 })
 
 t.test('a claim that is reported before its payment brings the payment first', async t => {

@@ -9,6 +9,9 @@ import type { World } from './world.ts'
 /** How long runs may take to end once the faults stop: their time limits, a lease, and some retries. */
 const RUNS_END_WITHIN_MS = 5 * 60_000
 
+/** How long banks and the reports of the payment service may take. */
+const PAYMENTS_END_WITHIN_MS = 5 * 60_000
+
 /** How long everything else may take: longer than any retry that a world can cause. */
 const ALL_ENDS_WITHIN_MS = 3 * 3_600_000
 
@@ -45,14 +48,16 @@ export const expectCalm = async (world: World, clients: SimulatedClient[]) => {
   await expectNoLeases(world)
   await expectAnswers(world, clients)
   await expectFilesEnd(world)
+  await expectSales(world, clients)
   await expectClosedMonth(world, () => liveOn(world, clients))
   await expectSeals(world)
   await compareViews(world)
 }
 
 const expectEnds = async (world: World) => {
-  const { truth } = world
+  const { truth, payments } = world
   await expectNone(world, () => truth.openRuns(), RUNS_END_WITHIN_MS)
+  await expectNone(world, () => payments.pending(), PAYMENTS_END_WITHIN_MS)
   await expectNone(world, () => truth.pendingDeliveries(), ALL_ENDS_WITHIN_MS)
 }
 
@@ -129,6 +134,16 @@ const expectFilesEnd = async (world: World) => {
     await expectNone(world, left, ALL_ENDS_WITHIN_MS)
     files.expectFiles()
   }
+}
+
+/** Disputes come after the use and the expiry of credits, and then all purchases end as the payment service says. */
+const expectSales = async (world: World, clients: SimulatedClient[]) => {
+  const { truth, payments } = world
+  for (const client of clients) client.dispute()
+  await expectEnds(world)
+  await expectNone(world, () => truth.purchases.open(), ALL_ENDS_WITHIN_MS)
+  truth.purchases.expectPayments(payments.payments)
+  await expectAnswers(world, clients)
 }
 
 /** Every client runs a model, and all runs end. */

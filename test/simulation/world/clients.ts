@@ -1,4 +1,5 @@
 import { hasEnded, runKey } from '../../../projections/runs.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { InDoubt, Unavailable } from '../../../src/ports/faults.ts'
 import { unwrap } from '../../support/unwrap.ts'
@@ -8,6 +9,7 @@ import { ClientCredits } from './credits.ts'
 import { ClientKeys, type Key } from './keys.ts'
 import { ClientNotices } from './notices.ts'
 import type { Running, SimulatedProcess } from './process.ts'
+import { ClientPurchases } from './purchases.ts'
 import { ClientRuns } from './runs.ts'
 import { ClientSeals } from './seals.ts'
 import { ClientUploads } from './uploads.ts'
@@ -47,8 +49,10 @@ export class SimulatedClient {
     const runs = new ClientRuns(world, accountId, { keys, credits, uploads })
     const seals = new ClientSeals(world, accountId, { keys, runs })
     const notices = new ClientNotices(world, accountId)
+    const purchases = new ClientPurchases(world, accountId, keys)
     const webhooks = new ClientWebhooks(world, accountId, { keys, runs })
-    this.#dependencies = { keys, credits, uploads, runs, seals, notices, webhooks, visitors: new Visitors(world) }
+    const visitors = new Visitors(world)
+    this.#dependencies = { keys, credits, uploads, runs, seals, notices, webhooks, visitors, purchases }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */
@@ -62,6 +66,11 @@ export class SimulatedClient {
       if (process.life === life) this.#world.violation(`${this.#accountId} ${name} was never answered`)
   }
 
+  /** Disputes a payment, if there is one. */
+  dispute() {
+    return this.#dependencies.purchases.dispute()
+  }
+
   /** Expects that a process tells how the account stands, now that nothing changes any more. */
   async expectAnswers({ running, name }: SimulatedProcess): Promise<void> {
     if (!running) return
@@ -69,7 +78,8 @@ export class SimulatedClient {
     const { accounts, runs, uploads } = running.services
     const caller = ownerOf(this.#accountId)
     try {
-      const { balanceMicros } = unwrap(await accounts.balance(caller))
+      const { balanceMicros, owedMicros } = unwrap(await accounts.balance(caller))
+      if (owedMicros !== this.#owedMicros) violation(`${name} shows that ${this.#accountId} owes ${owedMicros}`)
       truth.expectBalance(this.#accountId, truth.lastBalance(this.#accountId), balanceMicros)
       unwrap(await uploads.list(caller, { limit: 1 }))
       for (const runId of this.#dependencies.runs.accepted) {
@@ -84,7 +94,8 @@ export class SimulatedClient {
 
   /** Runs a model once more, for the owner of the account. */
   async runOnceMore({ services }: Running, model: string): Promise<RunId> {
-    const amountMicros = 10_000_000
+    // What the account owes is paid first.
+    const amountMicros = 10_000_000 + this.#owedMicros
     await services.accounts.resume(operator, this.#accountId, 'last run')
     await services.accounts.grant(operator, this.#accountId, { amountMicros, kind: 'courtesy', reason: 'last run' })
     const caller = ownerOf(this.#accountId)
@@ -98,6 +109,10 @@ export class SimulatedClient {
     const runId = await this.runOnceMore(running, 'instant')
     const { openRuns } = await running.core.accounts.currentState(this.#accountId)
     return openRuns.get(runId)?.isStarted !== false
+  }
+
+  get #owedMicros(): number {
+    return this.#world.truth.purchases.owedMicros(accountStream(this.#accountId))
   }
 
   async #sendAll() {

@@ -3,6 +3,7 @@ import type { ClientKeys } from './keys.ts'
 import type { ClientNotices } from './notices.ts'
 import { NO_KEY, NOTHING } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
+import type { ClientPurchases } from './purchases.ts'
 import type { ClientRuns } from './runs.ts'
 import type { ClientSeals } from './seals.ts'
 import type { ClientUploads, UploadCommand } from './uploads.ts'
@@ -19,6 +20,7 @@ export interface Dependencies {
   visitors: Visitors
   notices: ClientNotices
   webhooks: ClientWebhooks
+  purchases: ClientPurchases
 }
 
 export interface Command {
@@ -39,6 +41,9 @@ export const SUSPENDED = 'account_suspended'
 
 const ofKeys = ['ok', NOTHING, SUSPENDED, ...OF_OTHER_KEYS]
 
+/** The outcomes of runs that are not paid. */
+const unpaid = ['insufficient_credits', 'credits_owed', 'budget_exceeded']
+
 const ofUploads = (name: UploadCommand): Command => ({
   name,
   send: async ({ keys, uploads }, running, process) => {
@@ -52,19 +57,19 @@ const commands: Command[] = [
     name: 'run',
     weight: 5,
     send: ({ runs }, ...to) => runs.run(...to),
-    expected: [...ofKeys, 'insufficient_credits', 'budget_exceeded'],
+    expected: [...ofKeys, ...unpaid],
   },
   {
     name: 'talk',
     weight: 4,
     send: ({ runs }, ...to) => runs.talk(...to),
-    expected: [...ofKeys, 'insufficient_credits', 'budget_exceeded'],
+    expected: [...ofKeys, ...unpaid],
   },
   {
     name: 'repeat',
     weight: 2,
     send: ({ runs }, ...to) => runs.repeat(...to),
-    expected: [...ofKeys, 'budget_exceeded', 'insufficient_credits', 'input_file_refused'],
+    expected: [...ofKeys, ...unpaid, 'input_file_refused'],
   },
   {
     name: 'cancel',
@@ -128,7 +133,7 @@ const commands: Command[] = [
     name: 'retouch',
     weight: 2,
     send: ({ runs }, ...to) => runs.retouch(...to),
-    expected: [...ofKeys, 'budget_exceeded', 'insufficient_credits', 'input_file_refused'],
+    expected: [...ofKeys, ...unpaid, 'input_file_refused'],
   },
   { name: 'keepSeal', send: ({ seals }, to) => seals.keepSeal(to), expected: [...ofKeys, 'seal_not_found'] },
   {
@@ -154,6 +159,26 @@ const commands: Command[] = [
     send: ({ visitors }, to) => visitors.signOutEverywhere(to),
     expected: ['ok', NOTHING, 'session_ended'],
   },
+  {
+    name: 'buy',
+    weight: 3,
+    send: ({ purchases }, to) => purchases.buy(to),
+    expected: [...ofKeys, 'live_key_required', 'too_many_purchases'],
+  },
+  {
+    name: 'comeBack',
+    weight: 2,
+    send: ({ purchases }, to) => purchases.comeBack(to),
+    expected: [...ofKeys, 'purchase_not_found'],
+  },
+  {
+    name: 'refundPurchase',
+    weight: 2,
+    send: ({ purchases }, to) => purchases.refundPurchase(to),
+    expected: ['ok', NOTHING, 'purchase_not_found', 'purchase_not_paid', 'refund_above_rest'],
+  },
+  { name: 'refundAtService', send: ({ purchases }) => purchases.refundAtService() },
+  { name: 'dispute', weight: 2, send: ({ purchases }) => purchases.dispute() },
   { ...ofUploads('upload'), weight: 3 },
   ...(['presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const).map(ofUploads),
 ]

@@ -13,7 +13,7 @@ const worldOf = (seed: number, options: Partial<WorldOptions> = {}) =>
     ...options,
   }).live()
 
-for (const seed of [1, 9])
+for (const seed of [42, 47])
   t.test(`a process may crash at any step while texts arrive: seed ${seed}`, async t => {
     const { busySteps, counts, violations } = await worldOf(seed)
     t.same(violations, [])

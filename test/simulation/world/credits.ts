@@ -7,6 +7,9 @@ import { NO_KEY, outcomeOf } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
+/** So soon that credits expire while runs use them. */
+const EXPIRES_WITHIN_MS = 15_000
+
 /** The credits of one client, which the operator grants and withdraws. */
 export class ClientCredits {
   readonly #world: World
@@ -30,7 +33,12 @@ export class ClientCredits {
 
   async grant(running: Running, process: SimulatedProcess): Promise<string> {
     const reference = `invoice-${this.#world.chance.below(20)}`
-    const grant = { amountMicros: 5_000_000, kind: 'purchase', reference, reason: 'top-up' } as const
+    const { chance } = this.#world
+    const expiresAt = new Date(running.core.clock.nowMs() + chance.between(0, EXPIRES_WITHIN_MS)).toISOString()
+    const grant = {
+      ...({ amountMicros: 5_000_000, kind: 'purchase', reference, reason: 'top-up' } as const),
+      ...(chance.happens(0.3) && { expiresAt }),
+    }
     const told = await running.services.accounts.grant(operator, this.#accountId, grant)
     if ('value' in told) this.#world.truth.expectReference(this.#accountId, process, reference)
     return outcomeOf(told)

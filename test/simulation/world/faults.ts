@@ -38,6 +38,10 @@ export interface Faults {
   /** For each webhook: the receiver fails or hangs. */
   receiverFails: number
   receiverHangs: number
+  /** For each report of a payment: it comes twice, or never if asking brings the same. */
+  reportLost: number
+  /** For each refund: the bank sends the money back. */
+  refundFails: number
 }
 
 export const noFaults: Faults = {
@@ -62,6 +66,8 @@ export const noFaults: Faults = {
   jobForgotten: 0,
   receiverFails: 0,
   receiverHangs: 0,
+  reportLost: 0,
+  refundFails: 0,
 }
 
 /** These may take a run from the process that works on it, which then ends as interrupted. */
@@ -98,25 +104,24 @@ export const drawFaults = (chance: Chance): Faults => {
     receiverFails: upTo(0.3),
     receiverHangs: upTo(0.1),
     jobForgotten: upTo(1),
+    reportLost: upTo(0.3),
+    refundFails: upTo(0.3),
   }
   if (chance.happens(0.05)) return { ...noFaults, ...outside(drawn) }
   return isUninterrupted ? { ...drawn, ...without(INTERRUPTIONS) } : drawn
 }
 
 /** The faults of other parties, which excuse no failure of the service. */
-const outside = ({ jobFails, jobHangs, jobForgotten, receiverFails, receiverHangs }: Faults): Partial<Faults> => ({
-  jobFails,
-  jobHangs,
-  jobForgotten,
-  receiverFails,
-  receiverHangs,
-})
+const outside = (faults: Faults): Partial<Faults> => Object.fromEntries(OUTSIDE.map(kind => [kind, faults[kind]]))
+
+const OUTSIDE = [
+  ...(['jobFails', 'jobHangs', 'jobForgotten', 'receiverFails', 'receiverHangs'] as const),
+  ...(['reportLost', 'refundFails'] as const),
+]
 
 /** Whether no fault excuses that the service is unavailable. */
 export const mustBeAvailable = (faults: Faults): boolean =>
-  Object.entries({ ...faults, ...without(Object.keys(outside(faults)) as (keyof Faults)[]), slowMs: 0 }).every(
-    ([, probability]) => probability === 0,
-  )
+  Object.entries({ ...faults, ...without(OUTSIDE), slowMs: 0 }).every(([, probability]) => probability === 0)
 
 /** The probabilities of faults that do not happen. */
 export const without = (kinds: readonly (keyof Faults)[]): Partial<Faults> =>

@@ -1,5 +1,6 @@
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { type Outbound, OutboundError } from '../../../src/ports/outbound.ts'
+import type { Payments } from '../../../src/ports/payments.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import type { StoredViews } from '../../../src/ports/view-store.ts'
 import type { Wire } from './wire.ts'
@@ -66,6 +67,16 @@ export const providerOverWire = (wire: Wire, { submit, poll, cancel, ...rest }: 
   },
   ...(poll && { poll: (job, signal) => wire.call(`poll ${job.runId}`, () => poll(job, signal)) }),
   ...(cancel && { cancel: (job, signal) => wire.call(`cancel ${job.runId}`, () => cancel(job, signal)) }),
+})
+
+export const paymentsOverWire = (wire: Wire, payments: Payments): Payments => ({
+  ...payments,
+  open: checkout => wire.call(`open ${checkout.purchaseId}`, () => payments.open(checkout)),
+  find: sessionId => wire.call(`find ${sessionId}`, () => payments.find(sessionId)),
+  refund: request => wire.call(`refund ${request.refundKey}`, () => payments.refund(request)),
+  refundsOf: paymentId => wire.call(`refunds of ${paymentId}`, () => payments.refundsOf(paymentId)),
+  findDispute: disputeId => wire.call(`find ${disputeId}`, () => payments.findDispute(disputeId)),
+  paymentOf: paymentId => wire.call(`find ${paymentId}`, () => payments.paymentOf(paymentId)),
 })
 
 /** An append whose answer is lost may have been written. */

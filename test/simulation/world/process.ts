@@ -16,7 +16,7 @@ import { boundTo } from '../../support/bound-to.ts'
 import { simulatedMailer } from './mailer.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
-import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
+import { logOverWire, outboundOverWire, paymentsOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
 import { SEAL_KEY } from './seals.ts'
 import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
@@ -165,6 +165,7 @@ export class SimulatedProcess {
       objects: objectsOverWire(wire('objects'), objects),
       mailer: simulatedMailer(world),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
+      payments: paymentsOverWire(wire('payments'), world.payments.port()),
       limits: { accountsInMemory: 2, permitsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
@@ -207,8 +208,10 @@ export class SimulatedProcess {
 
   #logger(): Logger {
     const write = (level: string) => (facts: object, message: string) => {
-      const { err } = facts as { err?: unknown }
+      const { err, refused } = facts as { err?: unknown; refused?: string }
       this.#world.trace(`${this.name} ${level}: ${message}${err ? ` (${err})` : ''}`)
+      // A report of the payment service, which nobody brings again.
+      if (refused) this.#world.violation(`${this.name}: ${message}: ${refused}`)
       if (err instanceof TypeError || err instanceof ReferenceError) this.#world.violation(`${this.name}: ${err.stack}`)
     }
     return {

@@ -7,6 +7,7 @@ import { BudgetTruth } from './budget-truth.ts'
 import { Known } from './known.ts'
 import { NoticeTruth } from './notice-truth.ts'
 import type { SimulatedProcess } from './process.ts'
+import { PurchaseTruth } from './purchase-truth.ts'
 
 interface Ledger {
   /** The balance after each event that moved it, with the event's position. */
@@ -45,6 +46,7 @@ export class Truth {
   readonly #webhooks = new Map<string, string>()
   readonly #answeredWebhooks = new Set<string>()
   readonly notices: NoticeTruth
+  readonly purchases: PurchaseTruth
   /** The URLs of the tests of webhooks that were requested, by the id of the webhook. */
   readonly #webhookTests = new Map<string, string>()
   readonly #onViolation: (violation: string) => void
@@ -56,6 +58,7 @@ export class Truth {
   constructor(onViolation: (violation: string) => void, isBilled: (runId: string) => boolean) {
     this.#onViolation = onViolation
     this.#isBilled = isBilled
+    this.purchases = new PurchaseTruth(onViolation)
     this.notices = new NoticeTruth(onViolation, id => this.#answeredWebhooks.has(id))
   }
 
@@ -67,6 +70,7 @@ export class Truth {
     for (const fault of auditor.faults.splice(0)) this.#onViolation(fault)
     this.notices.follow(stream, events)
     if (!stream.startsWith('account-')) return
+    this.purchases.follow(stream, events)
     const { balances, runs, references, refunds, keys, budgets } = this.#ledgerOf(stream)
     for (const [index, event] of events.entries()) {
       const { type, data } = event

@@ -6,7 +6,7 @@ import { DEFAULT_NOTICES } from '../../../src/domain/account/notices.ts'
 import { publishShipped } from '../../../src/services/catalog/published-catalog.ts'
 import { endpoint, family, parameters, priceRule } from '../../support/catalog-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
-import { openSession } from './callers.ts'
+import { openSession, operator } from './callers.ts'
 import { expectCalm } from './calm.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
@@ -18,8 +18,10 @@ import { FileTruth } from './file-truth.ts'
 import { Nemesis } from './nemesis.ts'
 import { SimulatedBucket } from './object-store.ts'
 import { PaidJobs } from './paid-jobs.ts'
+import { SimulatedPayments } from './payments.ts'
 import { MASTER_SECRET, type Running, SimulatedProcess } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
+import { priceList } from './purchases.ts'
 import { SimulatedReceiver } from './receiver.ts'
 import { TextTruth } from './text-truth.ts'
 import { Timeline } from './timeline.ts'
@@ -110,6 +112,7 @@ export class World {
   readonly vendor: SimulatedProvider
   readonly paidJobs: PaidJobs
   readonly receiver: SimulatedReceiver
+  readonly payments: SimulatedPayments
   /** The codes that were sent to each address, the oldest first. */
   readonly mail = new Map<string, string[]>()
   readonly processes: SimulatedProcess[]
@@ -163,6 +166,7 @@ export class World {
     }
     this.provider = new SimulatedProvider(this)
     this.vendor = new SimulatedProvider(this, { isFaulty: true })
+    this.payments = new SimulatedPayments(this)
     this.receiver = new SimulatedReceiver(this)
     this.nemesis = new Nemesis(this)
     this.processes = Array.from(
@@ -277,6 +281,7 @@ export class World {
     await Promise.all(this.processes.map(process => process.start()))
     const { core, services } = this.firstRunning
     await publishShipped(core.log, core.publishedCatalog, families)
+    unwrap(await services.priceList.publish(operator, priceList))
     const clients: SimulatedClient[] = []
     for (let number = 1; number <= this.#options.clients; number++) {
       const key = { name: 'first' }
