@@ -269,3 +269,39 @@ t.test('prices change while a page is open', async t => {
   t.match(wordsOf(text), 'This service sells no credits.')
   t.notMatch((await browser.get(PAGE)).text, 'Buy credits')
 })
+
+t.test('the owner turns automatic top-ups on, changes them, and turns them off', async t => {
+  const { browser, open, page, pay } = await openBuyer()
+  const path = `${PAGE}/top-up`
+  const form = {
+    begin_at_once: 'true',
+    below_credits: '2',
+    credits: '1000',
+    target_credits: '',
+    monthly_amount: '50.00',
+  }
+  const set = async (fields: Record<string, string> = {}) => {
+    await browser.get(path)
+    const { status, text } = await browser.post(path, { ...form, ...fields })
+    return { status, words: wordsOf(text) }
+  }
+  t.match((await page(path)).words, /Buy credits when they run low Off .* Turn on/)
+  t.match(await set(), { status: 400, words: /tick "Keep my payment method", and pay/ })
+  await pay((await open({ pack: 'starter', keep_method: 'true' })).session)
+  for (const [fields, words] of [
+    [{ begin_at_once: '' }, /Tick the box/],
+    [{ target_credits: '500' }, /Give the credits to buy each time, or the balance to fill up to/],
+    [{ below_credits: 'few' }, /few is no number of credits/],
+    [{ monthly_amount: '12.49' }, /One top-up can cost 12\.50 EUR/],
+    [{ monthly_amount: '50' }, /with the decimals of EUR/],
+    [{ credits: '99' }, /100/],
+  ] as const)
+    t.match(await set(fields), { status: 400, words }, JSON.stringify(fields))
+  t.equal((await set()).status, 303)
+  t.match((await page(path)).words, /On Paid this month 0\.00 EUR of 50\.00 EUR/)
+  t.equal((await set({ below_credits: '3' })).status, 303)
+  t.match((await page(path)).text, /name="below_credits"[^>]*value="3"|value="3"[^>]*name="below_credits"/)
+  await browser.get(path)
+  for (const status of [303, 303]) t.equal((await browser.post(`${path}/off`, {})).status, status)
+  t.match((await page(path)).words, /Off/)
+})

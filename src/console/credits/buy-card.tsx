@@ -6,7 +6,7 @@ import { PageContext } from '../page-state.ts'
 import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
 import { OwnerOnly } from '../parts/own.tsx'
 import { credits, plural } from '../parts/text.ts'
-import { priceOf } from './purchase-words.ts'
+import { priceOf, TOP_UP } from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 
 export interface BuyCardProps {
@@ -40,6 +40,7 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
             ) : (
               <Form action={CREDITS} id={FORM}>
                 {withdrawalDays > 0 && <Consent days={withdrawalDays} fault={faults.consent} />}
+                {list.canTopUp && <KeepMethod />}
               </Form>
             )
           }
@@ -65,7 +66,7 @@ const FORM = 'buy-form'
 /** The field of the consent to begin before the days for withdrawal end. */
 export const CONSENT = 'begin_at_once'
 
-const Consent = ({ days, fault }: { days: number; fault: string | undefined }) => (
+export const Consent = ({ days, fault }: { days: number; fault?: string | undefined }) => (
   <div class="field">
     <label class="choice">
       <input
@@ -83,6 +84,20 @@ const Consent = ({ days, fault }: { days: number; fault: string | undefined }) =
         {fault}
       </p>
     )}
+  </div>
+)
+
+/** The field that keeps the payment method for top-ups. */
+export const KEEP_METHOD = 'keep_method'
+
+const KeepMethod = () => (
+  <div class="field">
+    <label class="choice">
+      <input {...{ name: KEEP_METHOD, type: 'checkbox', value: 'true' }} />
+      <span>
+        Keep my payment method at Stripe, so that I can turn on <a href={TOP_UP}>automatic top-ups</a>.
+      </span>
+    </label>
   </div>
 )
 

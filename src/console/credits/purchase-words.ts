@@ -15,6 +15,10 @@ export const priceOf = ({ amount, currency }: Price): string => `${amount} ${cur
 
 export const purchasePath = (purchaseId: string): string => `${CREDITS}/purchases/${purchaseId}`
 
+/** The page of automatic top-ups, and the form that turns them off. */
+export const TOP_UP = `${CREDITS}/top-up`
+export const TOP_UP_OFF = `${TOP_UP}/off`
+
 /** The page that leads to the payment. */
 export const payPath = (purchaseId: string): string => `${purchasePath(purchaseId)}/pay`
 

@@ -29,8 +29,8 @@ interface Dependencies extends DueLoopDependencies {
 }
 
 /**
- * Asks the payment service for refunds, top-ups and fees, and about purchases of which it has reported nothing. It needs
- * no lease: the service knows each refund and charge by its key, and an account decides a repeated outcome once.
+ * Asks the payment service for refunds, top-ups and fees, and about purchases of which it has reported nothing. It
+ * needs no lease: the service knows each refund and charge by its key, and an account decides a repeated outcome once.
  */
 export class PaymentsReactor {
   readonly #dependencies: Dependencies

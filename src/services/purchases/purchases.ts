@@ -69,6 +69,8 @@ interface Terms extends ReturnUrls {
 export interface ForSale extends schemas.PriceList {
   /** Who buys must ask to begin before the end of these days, unless they are 0. */
   withdrawalDays: number
+  /** Whether accounts can have automatic top-ups. */
+  canTopUp: boolean
 }
 /** An invoice that customers can see. */
 export type IssuedInvoice = Invoice & { url: string }
@@ -100,8 +102,10 @@ export class Purchases {
   /** What can be bought now. Without a payment service, that is nothing, whatever the price list says. */
   async forSale(caller: Caller): Promise<Answer<ForSale>> {
     const { payments, priceList, withdrawalDays } = this.#dependencies
-    const list = payments ? await priceList.packs(caller) : answer({ packs: [] })
-    return 'refuse' in list ? list : answer({ ...list.value, withdrawalDays })
+    const list = payments ? await priceList.packs(caller) : answer<schemas.PriceList>({ packs: [] })
+    if ('refuse' in list) return list
+    const canTopUp = payments?.chargesKeptMethods === true && list.value.customAmount !== undefined
+    return answer({ ...list.value, withdrawalDays, canTopUp })
   }
 
   /**

@@ -25,7 +25,7 @@ const { stripe, reports, core } = service
 /** A purchase that was paid and whose fee is known, since the buyer came back before the report. */
 const bought = async () => {
   const customer = await openAccount(service, { credits: 1 })
-  const { body } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const { body } = await customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
   const sessionId = /cs_\w+/.exec(body.url as string)?.[0] as string
   reports.isHeld = true
   stripe.pay(sessionId)

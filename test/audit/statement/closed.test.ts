@@ -106,7 +106,7 @@ t.test('what came late is listed in the next month, with a mark', async t => {
   const { text, csv, json } = await filesOf(statement)
   t.match(text, /time of 2026-11, booked in\s+2026-12/)
   t.match(text, 'One line has a time of a closed month, but came after its seal')
-  t.match(csv, /,yes,,2026-12,\r\n/)
+  t.match(csv, /,yes,,2026-12,,\r\n/)
   t.match(JSON.parse(json as string), {
     closed: { first_month: '2026-12', last_month: '2026-12', closed_by: 'Ada' },
     read_to: { position: null },

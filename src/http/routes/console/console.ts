@@ -28,6 +28,7 @@ import { searchPages } from './search.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
+import { topUpPages } from './top-up.ts'
 import { webhookPages } from './webhooks.ts'
 
 /** The page after a sign-in. */
@@ -77,6 +78,7 @@ export const consolePages = (dependencies: ConsoleDependencies) => {
   modePages(router, shared)
   runPages(router, shared)
   creditPages(router, shared)
+  topUpPages(router, shared)
   settingsPages(router, shared)
   identityPages(router, shared)
   confirmPages(router, shared)

@@ -1,6 +1,6 @@
 import type Router from '@koa/router'
 import type { PurchaseRow } from '../../../../schemas/views.ts'
-import { type BuyCardProps, CONSENT } from '../../../console/credits/buy-card.tsx'
+import { type BuyCardProps, CONSENT, KEEP_METHOD } from '../../../console/credits/buy-card.tsx'
 import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
 import {
   invoicePath,
@@ -111,8 +111,9 @@ export const purchasePages = (
       try {
         if (modeOf(owner).livemode === false) throw new ApiError('forbidden', 'Test mode buys nothing.')
         if (!wanted) return unwrap(refuse('purchase_ambiguous'), OWN_WORDS)
-        const beginAtOnce = formField(ctx, CONSENT) === 'true'
-        const { purchaseId } = unwrap(await purchases.open(owner, wanted, { beginAtOnce }), OWN_WORDS)
+        const [beginAtOnce, keepsMethod] = [CONSENT, KEEP_METHOD].map(name => formField(ctx, name) === 'true')
+        const terms = { beginAtOnce, keepsMethod }
+        const { purchaseId } = unwrap(await purchases.open(owner, wanted, terms), OWN_WORDS)
         // The policy for forms allows no redirect to another site, and not even one after that.
         redirect(ctx, payPath(purchaseId))
       } catch (error) {
