@@ -91,6 +91,11 @@ t.test('a stranger buys credits in a browser without scripts', needsPrograms('ch
   await page.waitForURL(`${stripe.url}/**`)
 
   await page.goto(`${url}/console/credits`)
+  await page.getByRole('link', { name: 'Automatic top-ups' }).click()
+  await page.waitForURL(`${url}/console/credits/top-up`)
+  await inspect('the page of top-ups')
+
+  await page.goto(`${url}/console/credits`)
   await page.getByRole('link', { name: 'Withdraw from contract here' }).click()
   await inspect('the page that asks to confirm a withdrawal')
   await page.getByRole('button', { name: 'Confirm withdrawal' }).click()
@@ -127,6 +132,7 @@ t.test(
     }
 
     await page.goto(`${url}/console/credits?credits=500`)
+    await page.getByLabel('Give me the credits at once').check()
     await page.getByRole('button', { name: 'Buy 500 credits for 6.25 EUR' }).click()
     await page.waitForURL(`${stripe.url}/**`)
     await page.getByLabel('Email').fill('ada@example.com')

@@ -91,13 +91,14 @@ export const Consent = ({ days, fault }: { days: number; fault?: string | undefi
 export const KEEP_METHOD = 'keep_method'
 
 const KeepMethod = () => (
-  <div class="field">
+  <div class="row wrap between">
     <label class="choice">
       <input {...{ name: KEEP_METHOD, type: 'checkbox', value: 'true' }} />
-      <span>
-        Keep my payment method at Stripe, so that I can turn on <a href={TOP_UP}>automatic top-ups</a>.
-      </span>
+      <span>Keep my payment method at Stripe, for automatic top-ups.</span>
     </label>
+    <a class="button quiet" href={TOP_UP}>
+      Automatic top-ups
+    </a>
   </div>
 )
 
