@@ -141,7 +141,8 @@ for (const [name, fault] of [
     stripe.idempotencyKeys.forget()
     const second = await service()
     const { body: after } = await withdraw(second.url)
-    t.same(after, before, 'the same declaration')
+    // The other process has another port.
+    t.same({ ...after, invoice_url: before.invoice_url }, before, 'the same declaration')
     await until('the refund is accepted', async () => {
       const core = await openFolder(folder, { environment })
       const { purchases } = await core.accounts.currentState(customer.accountId)

@@ -23,8 +23,8 @@ const NEEDS = {
   'auditor key': 'an auditor’s key',
 } as const
 
-/** GET requests whose answers let their reader act for the account. */
-const SECRETS = ['/v1/webhooks/secret', '/v1/notices']
+/** GET requests whose answers let their reader act for the account, or show who its owner is. */
+const SECRETS = ['/v1/webhooks/secret', '/v1/notices', '/v1/purchases/{id}/invoice']
 
 /** The scopes that permit an operation. The services check the same rule: src/services/policies/authorization.ts. */
 export const accessOf = ({ method, path, auth }: Guarded): Access => {
