@@ -7,6 +7,9 @@ import { startSales } from '../support/sales.ts'
 import { instantProvider, openAccount } from '../support/service.ts'
 import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
+
+const operator = { kind: 'operator', name: 'test' } as const
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -50,7 +53,7 @@ const refusalOf = async (request: Promise<{ status: number; body: unknown }>) =>
 }
 
 // Hours pass in their tests, and Stripe's pages do not stay open so long.
-const [lost, declined] = [await keptCustomer(), await keptCustomer()]
+const [lost, declined, helped] = [await keptCustomer(), await keptCustomer(), await keptCustomer()]
 
 t.test('what cannot be topped up is refused, and nothing is charged', async t => {
   const stranger = await openAccount(service, { credits: 1 })
@@ -130,6 +133,22 @@ t.test('a charge whose answer is lost is found, not made again', async t => {
   t.ok(stripe.requestsTo('POST /v1/payment_intents').length > before)
   reports.isHeld = false
   await reports.settled()
+})
+
+t.test('a top-up that is no longer needed is no failure', async t => {
+  const { methodId, customer, set, topUp, topUps } = helped
+  stripe.setCard(methodId, 'declined')
+  await set({ begin_at_once: true, below_credits: 102, target_credits: 300, monthly_amount: '50.00' })
+  await until('it has failed', async () => (await topUp()).body.failures === 1)
+  const grant = { kind: 'courtesy', amountMicros: 500e6, reference: 'gift', reason: 'a gift' } as const
+  unwrap(await service.core.services.accounts.grant(operator, customer.accountId, grant))
+  clock.skip(HOUR_MS)
+  const { body } = await until('it is settled', async () => {
+    const shown = await topUp()
+    return shown.body.due_at === undefined && shown
+  })
+  t.equal(body.failures, 1)
+  t.equal((await topUps()).length, 1)
 })
 
 t.test('after three failures, top-ups are off, and the owner is told', async t => {

@@ -125,9 +125,11 @@ export class TopUps {
   /** Undefined if the account refuses the purchase, or puts it off. */
   async #open(accountId: AccountId, { settings }: TopUp, state: AccountState): Promise<PurchaseId | undefined> {
     const { accounts, priceList, random, perHour, withdrawalDays } = this.#dependencies
-    const { creditsMicros = 0, targetMicros, beginAtOnce } = settings
+    const { underMicros, creditsMicros = 0, targetMicros, beginAtOnce } = settings
+    // The account decides whether it has enough by now.
+    const balanceMicros = Math.min(state.balanceMicros, underMicros)
     // Whole credits, since nobody wants a bill for a part of one.
-    const wanted = targetMicros === undefined ? creditsMicros : wholeCredits(targetMicros - state.balanceMicros)
+    const wanted = targetMicros === undefined ? creditsMicros : wholeCredits(targetMicros - balanceMicros)
     const quoted = await priceList.quote(SERVICE, { credits: fromMicros(wanted) })
     if ('refuse' in quoted) return this.#fail(accountId, quoted.refuse.code)
     const { name: _, taxCode: _taxCode, pack: _pack, bonusMicros: _bonus, validDays, ...quote } = quoted.value
