@@ -28,10 +28,10 @@ const start = async (t: Test) => {
   return { stripe, environment, folder, customer, service, first, reports }
 }
 
-const buy = async (stripe: StripeStub, customer: Customer, url: string) => {
+const buy = async (stripe: StripeStub, customer: Customer, url: string, terms: object = {}) => {
   const { body: purchase } = await customer
     .at(url)
-    .post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
+    .post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter', ...terms })
   const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
   stripe.pay(sessionId)
   await stripe.webhooks?.settled()
@@ -183,3 +183,37 @@ t.test('two processes that get withdrawals at the same time record one, and refu
   for (const process of [first, second]) await process.end('SIGTERM')
   t.same((await auditFolder(folder, environment)).faults, [])
 })
+
+for (const [name, fault] of [
+  ['before Stripe has charged', 'hang'],
+  ['after Stripe has charged', SLOW_MS],
+] as const)
+  t.test(`a kill ${name} tops up once`, async t => {
+    const { stripe, environment, folder, customer, service, first } = await start(t)
+    await buy(stripe, customer, first.url, { keep_method: true })
+    // Nothing is reported from here on.
+    stripe.webhooks?.close()
+    stripe.webhooks = undefined
+    stripe.fail(fault)
+    const topUp = { begin_at_once: true, below_credits: 1002, credits: 100, monthly_amount: '1.25' }
+    const { status } = await customer.at(first.url).send('/v1/top_up', {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(topUp),
+    })
+    t.equal(status, 200)
+    const route = fault === 'hang' ? 'GET /v1/checkout/sessions' : 'POST /v1/payment_intents'
+    await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
+    await first.end('SIGKILL')
+    const charges = () => stripe.store.all('payment_intent').length - 1
+    if (fault !== 'hang') await until('Stripe has charged', () => charges() > 0)
+    stripe.recover()
+    // As after a day.
+    stripe.idempotencyKeys.forget()
+    const second = await service()
+    await until('the top-up is paid', async () => (await customer.at(second.url).balance()) === 1101)
+    t.equal(charges(), 1)
+    t.match(await purchaseOf(customer, second.url), { status: 'paid', credits: 100 })
+    await second.end('SIGTERM')
+    t.same((await auditFolder(folder, environment)).faults, [])
+  })
