@@ -141,7 +141,8 @@ export class Purchases {
     const opened = await accounts.execute(caller, accountId, command)
     if ('refuse' in opened) return opened
     const checkout = await this.#openCheckout(payments, accountId, purchase, quoted.value, urls)
-    const recorded = await accounts.execute(caller, accountId, { type: 'OpenCheckout', ...checkout })
+    // The caller's key may have been revoked meanwhile, and the page is there.
+    const recorded = await accounts.execute(SERVICE, accountId, { type: 'OpenCheckout', ...checkout })
     if ('refuse' in recorded) return recorded
     return answer(fold(purchaseView, [...opened.accept, ...recorded.accept]) as PurchaseRow)
   }

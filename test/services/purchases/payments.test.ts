@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Balance } from '../../../schemas/api/balance.ts'
 import type { Purchase } from '../../../schemas/api/purchase.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { collect } from '../../support/collect.ts'
 import { SkippingClock } from '../../support/manual-clock.ts'
@@ -157,4 +158,15 @@ t.test('a refund whose answer was lost is made once, also after Stripe has forgo
   })
   t.match(await balance(), { credits_balance: 1 })
   t.equal(stripe.store.all('refund').length, 1)
+})
+
+t.test('a key that is revoked while Stripe opens the page leaves a purchase that can be paid', async t => {
+  const { core, stripe, customer } = await start(t)
+  stripe.fail(500)
+  const answer = customer.post<Purchase>('/v1/purchases', { begin_at_once: true, pack: 'starter' })
+  await until('Stripe is asked', async () => stripe.requestsTo('POST /v1/checkout/sessions').length > 0)
+  unwrap(await core.services.keys.revoke(operator, customer.accountId, customer.keyId))
+  t.equal((await answer).status, 200)
+  const events = await collect(core.log.readStream(accountStream(customer.accountId), 0))
+  t.match(events.at(-1), { type: 'CheckoutOpened', metadata: { actor: { kind: 'service' } } })
 })
