@@ -18,7 +18,7 @@ import { verified } from '../../support/verified.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-t.test('credits expire while 100 runs use them, and the sums add up', async t => {
+t.test('credits expire while 80 runs use them, and the sums add up', async t => {
   const PACKS = join(await temporaryFolder(t), 'packs.json')
   await writeFile(PACKS, JSON.stringify({ packs: [pack('month', { validDays: 30 })] }))
   const clock = new ManualClock(Date.now())
@@ -42,7 +42,8 @@ t.test('credits expire while 100 runs use them, and the sums add up', async t =>
       for (let time = 0; time < 2; time++) core.accounts.execute({ kind: 'reactor' }, customer.accountId, expire)
     }
   }
-  await Promise.all(Array.from({ length: 100 }, run))
+  // Together they cost less than what was bought, so that something is left to expire.
+  await Promise.all(Array.from({ length: 80 }, run))
   await until('the credits are expired', async () => {
     const events = await collect(core.log.readStream(accountStream(customer.accountId), 0))
     return events.some(({ type }) => type === 'CreditsExpired')
