@@ -49,11 +49,12 @@ export const spendersOf = async (service: Awaited<ReturnType<typeof startService
     createChatCompletion: postTo('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
     createResponse: postTo('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
     generateImages: postTo('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
-    editImages: async customer => {
+    editImages: async (customer, ceiling = {}) => {
+      const parts = Object.entries(ceiling).map(([name, value]) => textPart(name, String(value)))
       const { status, body } = await customer.send<{ error?: { code: string } }>('/v1/images/edits', {
         method: 'POST',
         headers: { 'Content-Type': formType },
-        body: formOf(imagePart(png), textPart('model', 'nano-banana-2'), textPart('prompt', 'hello')),
+        body: formOf(imagePart(png), textPart('model', 'nano-banana-2'), textPart('prompt', 'hello'), ...parts),
       })
       return { status, code: body.error?.code }
     },
@@ -81,11 +82,11 @@ export const spendersOf = async (service: Awaited<ReturnType<typeof startService
 export const withoutKey: Spender[] = ['playground']
 
 /**
- * Whether a request can name a budget and a ceiling of its own. OpenAI's shapes have no place for them: those in JSON
- * refuse unknown fields, and forms ignore them.
+ * Whether a request can name a budget and a ceiling of its own. OpenAI's shapes have no place for them, and refuse
+ * unknown fields. The playground's form ignores them.
  */
 export const ceilings: Record<Spender, 'held' | 'refused' | 'ignored'> = {
-  ...{ runModel: 'held', run_model: 'held', playground: 'ignored', editImages: 'ignored' },
+  ...{ runModel: 'held', run_model: 'held', playground: 'ignored', editImages: 'refused' },
   ...{ createChatCompletion: 'refused', createResponse: 'refused' },
   ...{ generateImages: 'refused', createSpeech: 'refused' },
 }
