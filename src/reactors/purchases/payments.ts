@@ -2,12 +2,13 @@ import type { Observable } from 'rxjs'
 import { queues } from '../../../projections/due.ts'
 import type { PaymentTask, RefundTask } from '../../../schemas/views.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 import { PaymentRefused, type Payments } from '../../ports/payments.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { Purchases } from '../../services/purchases/purchases.ts'
 import type { TopUps } from '../../services/purchases/top-ups.ts'
 import type { Reads } from '../../services/views/reads.ts'
-import { DueLoop, type DueLoopDependencies } from '../due-loop.ts'
+import { chooseFrom, DueLoop, type DueLoopDependencies } from '../due-loop.ts'
 
 /** How often to look for refunds and purchases that are due. */
 const POLL_MS = 5_000
@@ -17,6 +18,9 @@ const AGAIN_MS = 60 * 60 * 1000
 
 /** How long to wait after a call that failed. */
 const RETRY_MS = 60 * 1000
+
+/** Tasks of a queue. Stripe takes 25 requests a second in its test mode: https://docs.stripe.com/rate-limits */
+const AT_A_TIME = 4
 
 const caller = { kind: 'reactor' } as const
 
@@ -37,14 +41,16 @@ export class PaymentsReactor {
   readonly #loop: DueLoop<PaymentTask>
   /** When each task that was tried is due again, by its row. */
   readonly #again = new Map<string, number>()
+  readonly #working = new Map<string, Promise<void>>()
+  readonly #permits = new Semaphore({ each: AT_A_TIME })
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#loop = new DueLoop(dependencies, {
       queues: queues.payments,
       pollMs: POLL_MS,
-      needsWork: task => (this.#again.get(nameOf(task)) ?? 0) <= dependencies.clock.monotonicMs(),
-      takeRows: rows => this.#take(rows),
+      needsWork: task => this.#needsWork(nameOf(task)),
+      takeRows: async rows => this.#take(rows),
     })
   }
 
@@ -52,26 +58,44 @@ export class PaymentsReactor {
     this.#loop.start(changes)
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  async stop() {
+    await this.#loop.stop()
+    await Promise.all(this.#working.values())
   }
 
-  async #take(tasks: PaymentTask[]): Promise<PaymentTask[]> {
-    const { reads, logger, clock } = this.#dependencies
-    for (const task of tasks) {
-      const { accountId } = task
-      try {
-        await this.#do(task)
-        await reads.ownWrites(accountId)
-        // A task that was done leaves with its event.
-        this.#again.set(nameOf(task), clock.monotonicMs() + againMs(task, clock.nowMs()))
-      } catch (err) {
-        logger.error({ err, accountId, task: task.task }, 'the payment service could not be asked; retrying')
-        this.#again.set(nameOf(task), clock.monotonicMs() + RETRY_MS)
-      }
-    }
+  #needsWork(name: string): boolean {
+    return !this.#working.has(name) && (this.#again.get(name) ?? 0) <= this.#dependencies.clock.monotonicMs()
+  }
+
+  /** Awaits no task, so that a slow answer about one delays no other. */
+  #take(tasks: PaymentTask[]): PaymentTask[] {
     this.#forget()
-    return []
+    const { chosen, waiting } = chooseFrom(tasks, ({ queue, accountId }) => this.#permits.tryAcquire(queue, accountId))
+    for (const task of chosen) this.#begin(task)
+    return waiting
+  }
+
+  #begin(task: PaymentTask) {
+    const done = this.#attempt(task).then(() => {
+      this.#working.delete(nameOf(task))
+      this.#permits.release(task.queue, task.accountId)
+      this.#loop.resume()
+    })
+    this.#working.set(nameOf(task), done)
+  }
+
+  async #attempt(task: PaymentTask): Promise<void> {
+    const { reads, logger, clock } = this.#dependencies
+    const { accountId } = task
+    try {
+      await this.#do(task)
+      await reads.ownWrites(accountId)
+      // A task that was done leaves with its event.
+      this.#again.set(nameOf(task), clock.monotonicMs() + againMs(task, clock.nowMs()))
+    } catch (err) {
+      logger.error({ err, accountId, task: task.task }, 'the payment service could not be asked; retrying')
+      this.#again.set(nameOf(task), clock.monotonicMs() + RETRY_MS)
+    }
   }
 
   async #do(task: PaymentTask): Promise<void> {

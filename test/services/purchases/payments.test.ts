@@ -132,6 +132,20 @@ t.test('while Stripe is away nothing is lost, and everything is tried again', as
   await until('the credits are there', async () => (await balance()).credits_balance === 1601)
 })
 
+t.test('a slow answer about one purchase delays no other', async t => {
+  const { stripe, clock, customer, open } = await start(t)
+  const purchases = [await open(), await open()]
+  for (const { sessionId } of purchases) stripe.pay(sessionId)
+  stripe.fail(5_000, 1)
+  clock.skip(HOUR_MS + 60_000)
+  const paid = await until('a purchase is paid', async () => {
+    const { body } = await customer.send<{ data: Purchase[] }>('/v1/purchases')
+    return body.data.find(({ status }) => status === 'paid')
+  })
+  const first = stripe.requestsTo('GET /v1/checkout/sessions/')[0]?.path
+  t.notMatch(first, purchases.find(({ purchase }) => purchase.id === paid.id)?.sessionId)
+})
+
 t.test('a refund that Stripe refuses gives the credits back', async t => {
   const { stripe, paid, refund, balance } = await start(t)
   const { purchase, paymentId } = await paid()
