@@ -39,7 +39,7 @@ const byFile = (a: string, b: string) => basename(a).localeCompare(basename(b))
  */
 const long = new RegExp(
   `^(${[
-    'processes/(cluster|newer-version|roles|two-processes|workers|.*-(crash|outage|memory))',
+    'processes/(cluster|newer-version|roles|two-processes|workers|.*-(crash(-points)?|outage|memory))',
     'adapters/event-log/eventstoredb/(appends|batches|cluster|faults|subscriptions)',
     'boot/damaged-stores',
     'deploy/(container|proxies)',
