@@ -10,11 +10,20 @@ import { advice } from './config-values.ts'
 const check = compileCheck(PriceList)
 
 /** The price list of the configuration; without a file, nothing is for sale. Throws ConfigError. */
-export const readPacks = ({ PACKS: path }: Environment): PriceList => {
+export const readPacks = ({ PACKS: path, MANAGED_PAYMENTS }: Environment): PriceList => {
   if (path === undefined) return { packs: [] }
   const read = readPriceList(path)
   if ('fault' in read) throw new ConfigError(`PACKS: ${read.fault}. ${advice('PACKS')}`)
-  return read.list
+  const untaxed = MANAGED_PAYMENTS ? placeWithoutTaxCode(read.list) : undefined
+  if (untaxed === undefined) return read.list
+  throw new ConfigError(`PACKS: ${path}: ${untaxed} needs a taxCode, because MANAGED_PAYMENTS is on.`)
+}
+
+/** https://docs.stripe.com/payments/managed-payments/eligibility#eligible-tax-codes */
+const placeWithoutTaxCode = ({ packs, customAmount }: PriceList): string | undefined => {
+  const index = packs.findIndex(({ taxCode }) => taxCode === undefined)
+  if (index >= 0) return `/packs/${index}`
+  return customAmount && customAmount.taxCode === undefined ? '/customAmount' : undefined
 }
 
 /** Reads a file with a price list. */

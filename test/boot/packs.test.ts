@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { CATALOG_STREAM } from '../../schemas/events.ts'
+import type { PriceList } from '../../schemas/packs.ts'
 import { readConfig } from '../../src/boot/read-config.ts'
 import { collect } from '../support/collect.ts'
-import { pack, priceList } from '../support/pack-samples.ts'
+import { customAmount, pack, priceList } from '../support/pack-samples.ts'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -17,6 +18,25 @@ const write = async (t: Test, content: unknown) => {
 t.test('PACKS names a file with the price list', async t => {
   t.same(readConfig({}).packs, { packs: [] })
   t.same(readConfig({ PACKS: await write(t, priceList) }).packs, priceList)
+})
+
+t.test('managed payments need a tax code for all that is sold', async t => {
+  const taxCode = 'txcd_10103001'
+  const [taxed, untaxed] = [pack('taxed', { taxCode }), pack('untaxed')]
+  const read = async (list: PriceList) => {
+    const PACKS = await write(t, list)
+    return { PACKS, config: () => readConfig({ PACKS, MANAGED_PAYMENTS: 'true' }) }
+  }
+  const faults: [PriceList, string][] = [
+    [{ packs: [taxed, untaxed] }, '/packs/1'],
+    [{ packs: [taxed], customAmount: customAmount() }, '/customAmount'],
+  ]
+  for (const [list, place] of faults) {
+    const { PACKS, config } = await read(list)
+    t.throws(config, { message: `PACKS: ${PACKS}: ${place} needs a taxCode, because MANAGED_PAYMENTS is on.` })
+  }
+  const list = { packs: [taxed], customAmount: customAmount({ taxCode }) }
+  t.same((await read(list)).config().packs, list)
 })
 
 t.test('a file that is no valid price list is refused with the place of the fault', async t => {

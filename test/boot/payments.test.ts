@@ -14,7 +14,7 @@ t.test('sales are off without a key', async t => {
 t.test('sales go to the configured address', async t => {
   const stub = await startStripe(t)
   const payments = await openPayments(readConfig({ ...keys, STRIPE_URL: stub.url, MANAGED_PAYMENTS: 'true' }))
-  t.match(await payments?.open(checkout()), { sessionId: /^cs_test_/ })
+  t.match(await payments?.open(checkout({ taxCode: 'txcd_10103001' })), { sessionId: /^cs_test_/ })
   t.match(stub.requests, [{ body: /managed_payments\[enabled\]=true/ }])
 })
 

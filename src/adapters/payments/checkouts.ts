@@ -26,11 +26,9 @@ export const checkoutParameters = (given: Checkout, tax: TaxOptions): Stripe.Che
     },
     ...customerOf(checkout),
     billing_address_collection: 'required',
-    invoice_creation: { enabled: true },
     // Some accounts have it on by default, and no way to turn it off but this.
     managed_payments: { enabled: tax.managedPayments },
-    // Stripe refuses tax settings beside managed payments, which compute the tax anyway.
-    ...(!tax.managedPayments && { automatic_tax: { enabled: tax.automaticTax } }),
+    ...(!tax.managedPayments && ownSale(checkout, tax)),
     success_url: checkout.successUrl,
     cancel_url: checkout.cancelUrl,
     expires_at: Math.floor(checkout.expiresAtMs / 1000),
@@ -49,9 +47,20 @@ const priceOf = ({ name, description, money, taxCode }: Checkout) => ({
   },
 })
 
-const customerOf = ({ customerId, email, keepsMethod }: Checkout): Stripe.Checkout.SessionCreateParams => {
+/**
+ * What a seller decides. With managed payments, Stripe sells, and refuses these settings:
+ * https://docs.stripe.com/payments/managed-payments/update-checkout
+ */
+const ownSale = ({ customerId }: Checkout, { automaticTax }: TaxOptions): Stripe.Checkout.SessionCreateParams => ({
+  automatic_tax: { enabled: automaticTax },
+  invoice_creation: { enabled: true },
+  tax_id_collection: { enabled: true },
   // The tax follows from the address that the customer gives this time.
-  if (customerId !== undefined) return { customer: customerId, customer_update: { address: 'auto', name: 'auto' } }
+  ...(customerId !== undefined && { customer_update: { address: 'auto', name: 'auto' } }),
+})
+
+const customerOf = ({ customerId, email, keepsMethod }: Checkout): Stripe.Checkout.SessionCreateParams => {
+  if (customerId !== undefined) return { customer: customerId }
   return {
     ...(email !== undefined && { customer_email: email }),
     ...(keepsMethod && { customer_creation: 'always' }),

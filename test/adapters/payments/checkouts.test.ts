@@ -30,9 +30,10 @@ t.test('a page is opened, paid and found', async t => {
     payment_intent_data: { metadata },
     customer_email: 'ada@example.com',
     billing_address_collection: 'required',
-    invoice_creation: { enabled: 'true' },
     managed_payments: { enabled: 'false' },
     automatic_tax: { enabled: 'false' },
+    invoice_creation: { enabled: 'true' },
+    tax_id_collection: { enabled: 'true' },
     success_url: given.successUrl,
     cancel_url: given.cancelUrl,
     expires_at: String(expiresAtMs / 1000),
@@ -117,13 +118,17 @@ t.test('a kept method needs a customer; a known customer is named', async t => {
 })
 
 t.test('tax is Stripe’s own, computed by Stripe, or none', async t => {
-  const managed = await startPayments(t, { managedPayments: true, automaticTax: true })
-  await managed.payments.open(checkout({ keepsMethod: true }))
-  const given = parseForm(managed.stub.requests[0]?.body ?? '')
-  t.match(given, { managed_payments: { enabled: 'true' } })
-  t.notOk('automatic_tax' in given, 'Stripe refuses both')
-  t.notMatch(given, { payment_intent_data: { setup_future_usage: 'off_session' } })
-  t.equal(managed.payments.chargesKeptMethods, false)
+  const { stub, payments } = await startPayments(t, { managedPayments: true, automaticTax: true })
+  const sale = checkout({ keepsMethod: true, taxCode: 'txcd_10103001' })
+  const first = await payments.open(sale)
+  t.match(parseForm(stub.requests[0]?.body ?? ''), { managed_payments: { enabled: 'true' } })
+  stub.pay(first.sessionId, { country: 'FR', tax: 208 })
+  const { paid } = (await payments.find(first.sessionId)) ?? {}
+  t.match(paid, { tax: { amount: '2.08' }, invoice: { url: String } })
+  t.equal(paid?.methodId, undefined)
+  await payments.open({ ...sale, purchaseId: 'pur_2', customerId: paid?.customerId })
+  await t.rejects(payments.open(checkout({ purchaseId: 'pur_3' })), { name: 'PaymentRefused', message: /tax_code/ })
+  t.equal(payments.chargesKeptMethods, false)
 
   const computed = await startPayments(t, { automaticTax: true })
   await computed.payments.open(checkout())

@@ -88,7 +88,10 @@ export class CheckoutSessions {
       total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: tax },
       customer_details: {
         ...{ ...payer, phone: null, business_name: null, individual_name: name, tax_exempt: 'none' },
-        tax_ids: buyer.taxId === undefined ? [] : [{ type: 'eu_vat', value: buyer.taxId }],
+        tax_ids:
+          buyer.taxId === undefined || !session.tax_id_collection?.enabled
+            ? []
+            : [{ type: 'eu_vat', value: buyer.taxId }],
       },
     } satisfies Partial<Stripe.Checkout.Session>)
     if (card === 'async') this.#tell('checkout.session.completed', session)

@@ -8,7 +8,7 @@ import { nulls, type Store } from './store.ts'
 const KNOWN = [
   ...['mode', 'client_reference_id', 'metadata', 'line_items', 'payment_intent_data', 'customer', 'customer_email'],
   ...['customer_creation', 'customer_update', 'billing_address_collection', 'invoice_creation', 'managed_payments'],
-  ...['automatic_tax', 'custom_text', 'success_url', 'cancel_url', 'expires_at', 'expand'],
+  ...['automatic_tax', 'tax_id_collection', 'custom_text', 'success_url', 'cancel_url', 'expires_at', 'expand'],
 ]
 
 const LEAST_SECONDS = 30 * 60
@@ -38,11 +38,10 @@ export const newSession = (store: Store, given: Parameters, baseUrl: string): Ne
   if (!(expiresAt >= now + LEAST_SECONDS)) throw wrong('at least 30 minutes from Checkout Session creation')
   if (expiresAt > now + MOST_SECONDS) throw wrong('less than 24 hours from Checkout Session creation')
   const isManaged = flagOf(within(given, 'managed_payments', ['enabled']), 'enabled')
-  if (isManaged && given['automatic_tax'])
-    throw invalid('automatic_tax cannot be used with Managed Payments.', { param: 'automatic_tax' })
+  if (isManaged) checkManaged(given)
   const customer = customerOf(given)
   if (customer !== undefined) store.get('customer', customer, 'customer')
-  const intentData = within(given, 'payment_intent_data', ['metadata', 'setup_future_usage', 'description'])
+  const intentData = within(given, 'payment_intent_data', INTENT_DATA)
   const id = store.idOf('checkout.session')
   const hidden = {
     intentMetadata: metadataOf(intentData),
@@ -78,7 +77,7 @@ export const newSession = (store: Store, given: Parameters, baseUrl: string): Ne
     customer_email: textOf(given, 'customer_email') ?? null,
     expires_at: expiresAt,
     invoice_creation: {
-      enabled: flagOf(within(given, 'invoice_creation', ['enabled']), 'enabled'),
+      enabled: isManaged || flagOf(within(given, 'invoice_creation', ['enabled']), 'enabled'),
       invoice_data: {
         ...nulls('account_tax_ids', 'custom_fields', 'description', 'footer', 'issuer', 'rendering_options'),
         metadata: {},
@@ -93,12 +92,33 @@ export const newSession = (store: Store, given: Parameters, baseUrl: string): Ne
     shipping_options: [],
     status: 'open',
     success_url: requiredText(given, 'success_url'),
+    tax_id_collection: {
+      enabled: flagOf(within(given, 'tax_id_collection', ['enabled']), 'enabled'),
+      required: 'never',
+    },
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
     ui_mode: 'hosted_page',
     url: `${baseUrl}/c/pay/${id}`,
   }
   return { session, hidden }
 }
+
+/** https://docs.stripe.com/payments/managed-payments/update-checkout: the tax code, and unsupported parameters. */
+const checkManaged = (given: Parameters) => {
+  const { setup_future_usage } = within(given, 'payment_intent_data', INTENT_DATA)
+  const refused = {
+    ...{ automatic_tax: given['automatic_tax'], tax_id_collection: given['tax_id_collection'] },
+    ...{ invoice_creation: given['invoice_creation'], customer_update: given['customer_update'] },
+    'payment_intent_data[setup_future_usage]': setup_future_usage,
+  }
+  for (const [param, value] of Object.entries(refused))
+    if (value !== undefined) throw invalid(`${param} cannot be used with Managed Payments.`, { param })
+  const [item = {}] = (given['line_items'] ?? []) as Parameters[]
+  const { product_data = {} } = (item['price_data'] ?? {}) as Parameters
+  requiredText(product_data as Parameters, 'tax_code')
+}
+
+const INTENT_DATA = ['metadata', 'setup_future_usage', 'description']
 
 const itemOf = (given: Parameters) => {
   const [item, ...more] = (given['line_items'] ?? []) as Parameters[]
