@@ -38,7 +38,7 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
             account?.isTest ? (
               <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
             ) : (
-              <Form action={CREDITS} id={FORM}>
+              <Form action={CREDITS} id={FORM} class="stack">
                 {withdrawalDays > 0 && <Consent days={withdrawalDays} fault={faults.consent} />}
                 {list.canTopUp && <KeepMethod />}
               </Form>
@@ -96,7 +96,7 @@ const KeepMethod = () => (
       <input {...{ name: KEEP_METHOD, type: 'checkbox', value: 'true' }} />
       <span>Keep my payment method at Stripe, for automatic top-ups.</span>
     </label>
-    <a class="button quiet" href={TOP_UP}>
+    <a class="line-link" href={TOP_UP}>
       Automatic top-ups
     </a>
   </div>
