@@ -93,7 +93,7 @@ t.test('purchases refund withdraws credits, and the service gets the money retur
     ...{ purchase_id: purchase.id, account_id: customer.accountId, refund_id: /^ref_/ },
     ...{ amount: '7.38', currency: 'EUR', credits_withdrawn: 590.4 },
   })
-  t.match(await operator.refused(t, ...refund('--amount', '1.00')), /^At most 0\.00 EUR of this purchase can be /)
+  t.match(await operator.refused(t, ...refund('--amount', '1.00')), /^Nothing of this purchase can be refunded here/)
 })
 
 t.test('a refund that Stripe cannot make gives the credits back', async t => {

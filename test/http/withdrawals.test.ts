@@ -75,7 +75,7 @@ t.test('an owner withdraws in two steps without a script, and gets the rest back
   t.same([status, location], [303, path])
   const after = await words(path)
   t.match(after, /Withdrawn You have withdrawn from the contract/)
-  const [, at = ''] = /Withdrawal received at (\S+ \S+ UTC) , 12\.37 EUR paid back/.exec(after) ?? []
+  const [, at = ''] = /Withdrawal received at (\S+ \S+ UTC) , you get 12\.37 EUR back/.exec(after) ?? []
   t.match(at, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
   t.notMatch(await words(PAGE), 'Withdraw from contract here')
   t.equal(await client.balance(), 0.4, 'the rest is worth less than a cent')

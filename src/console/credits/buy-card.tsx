@@ -38,7 +38,7 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
             account?.isTest ? (
               <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
             ) : (
-              <Form action={CREDITS} id={FORM}>
+              <Form action={CREDITS} id={FORM} class="stack">
                 {withdrawalDays > 0 && <Consent days={withdrawalDays} fault={faults.consent} />}
                 {list.canTopUp && <KeepMethod />}
               </Form>
@@ -96,7 +96,7 @@ const KeepMethod = () => (
       <input {...{ name: KEEP_METHOD, type: 'checkbox', value: 'true' }} />
       <span>Keep my payment method at Stripe, for automatic top-ups.</span>
     </label>
-    <a class="button quiet" href={TOP_UP}>
+    <a class="line-link" href={TOP_UP}>
       Automatic top-ups
     </a>
   </div>
@@ -116,7 +116,7 @@ const PackItem = ({ pack, owedMicros, isChosen }: { pack: Pack; owedMicros: numb
         <li>{validity(validDays)}</li>
         {owedMicros > 0 && <li>{afterDebt(totalMicros, owedMicros)}</li>}
       </ul>
-      <Purchase field="pack" value={id}>
+      <Purchase field="pack" value={id} price={priceOf(pack)}>
         <span>
           Buy for {priceOf(pack)}
           <span class="visually-hidden">: {name}</span>
@@ -159,7 +159,11 @@ const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) =>
         {quoted && owedMicros > 0 && `, ${afterDebt(quoted.creditsMicros, owedMicros)}`}
       </p>
       {quoted && (
-        <Purchase field="credits" value={String(fromMicros(quoted.creditsMicros))}>
+        <Purchase
+          field="credits"
+          value={String(fromMicros(quoted.creditsMicros))}
+          price={`${credits(quoted.creditsMicros)} credits cost ${priceOf(quoted)}`}
+        >
           Buy {credits(quoted.creditsMicros)} credits for {priceOf(quoted)}
         </Purchase>
       )}
@@ -167,11 +171,20 @@ const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) =>
   )
 }
 
-/** The button that opens a purchase. Test mode has none. */
-const Purchase = ({ field, value, children }: { field: 'pack' | 'credits'; value: string; children: Children }) => (
+interface PurchaseProps {
+  field: 'pack' | 'credits'
+  value: string
+  price: string
+  children: Children
+}
+
+/** The button that opens a purchase, with its price. Test mode shows the price alone. */
+const Purchase = ({ field, value, price, children }: PurchaseProps) => (
   <PageContext.Consumer>
     {({ account }) =>
-      account?.isTest ? null : (
+      account?.isTest ? (
+        <p>{price}</p>
+      ) : (
         <OwnerOnly>
           <Button class="main" form={FORM} name={field} value={value}>
             {children}

@@ -168,7 +168,7 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
         <>
           <dt>Tax</dt>
           <dd>
-            {priceOf({ amount: tax, currency })}, in the price{country !== undefined && ` (${country})`}
+            {priceOf({ amount: tax, currency })}, included in the price{country !== undefined && ` (${country})`}
           </dd>
         </>
       )}

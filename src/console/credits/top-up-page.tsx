@@ -32,8 +32,8 @@ export const TopUpPage = ({ topUp, forSale, entered = fieldsOf(topUp), fault }: 
         {topUp && <State {...topUp} />}
         <p class="muted">
           The service charges the payment method that you kept at Stripe with a purchase, at the price of{' '}
-          {forSale.customAmount?.amountPerCredit} {forSale.customAmount?.currency} a credit. It never pays more than
-          your monthly limit. After three failed payments, it stops and tells you.
+          {forSale.customAmount?.amountPerCredit} {forSale.customAmount?.currency} a credit. It never charges more than
+          your limit in a calendar month. After three failed payments in a row, top-ups end, and you get a notice.
         </p>
         <Fault text={fault} />
         <Form action={TOP_UP} class="stack">

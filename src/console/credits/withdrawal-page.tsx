@@ -76,7 +76,7 @@ export const WithdrawalEnd = ({ purchase }: { purchase: PurchaseRow }) => (
     <dd>
       {purchase.withdrawal ? (
         <>
-          received at <Moment at={purchase.withdrawal.at} />, {priceOf(purchase.withdrawal)} paid back
+          received at <Moment at={purchase.withdrawal.at} />, you get {priceOf(purchase.withdrawal)} back
         </>
       ) : (
         <>

@@ -17,7 +17,7 @@ interface NoticeMail {
 
 /** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys appear only in the text. */
 export const noticeMail = ({ to, notice, keyName, brand, publicUrl }: NoticeMail): MailMessage => {
-  const { subject, lines } = contentOf(notice, keyName, brand)
+  const { subject, lines } = contentOf(notice, keyName, brand, publicUrl)
   const end =
     notice.kind === 'withdrawal_received'
       ? `Your purchase: ${publicUrl}${BUY_PATH}/purchases/${notice.purchaseId}`
@@ -29,6 +29,7 @@ const contentOf = (
   notice: Notice,
   keyName: string,
   { name }: Pick<Brand, 'name'>,
+  publicUrl: string,
 ): { subject: string; lines: string[] } => {
   switch (notice.kind) {
     case 'balance_low':
@@ -38,7 +39,9 @@ const contentOf = (
           `Your account has ${fromMicros(notice.balanceMicros)} credits left.`,
           'Runs that cost more than that are refused.',
           '',
-          'To continue, ask the operator of the service for more credits.',
+          'To continue, you need more credits. If the service sells credits, buy them at',
+          `${publicUrl}${BUY_PATH}`,
+          'Otherwise, ask the operator of the service.',
         ],
       }
     case 'budget_warning':

@@ -39,8 +39,8 @@ export const purchases = {
     message: ({ days }) =>
       [
         'Set begin_at_once to true if the buyer asks for the credits at once: before the end of the',
-        `${days} days in which a consumer may withdraw from the contract. Who then withdraws pays for the credits used`,
-        'so far.',
+        `${days} days in which a consumer may withdraw from the contract. A buyer who then withdraws pays for the`,
+        'credits used so far.',
       ].join(' '),
     details: () => ({ errors: [{ path: '/begin_at_once', message: 'must be true' }] }),
   },
@@ -112,7 +112,9 @@ export const purchases = {
     api: 'invalid_request',
     message: ({ most, currency }) =>
       [
-        `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or`,
+        /[1-9]/.test(most)
+          ? `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or`
+          : 'Nothing of this purchase can be refunded here: its credits were used, returned or',
         'expired. To return more, refund the payment at Stripe.',
       ].join(' '),
   },

@@ -1,12 +1,16 @@
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { openStripe } from '../../../src/adapters/payments/stripe.ts'
 import { startReceiver, status } from '../receiver.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { until } from '../until.ts'
 import { parseForm } from './form.ts'
 import { STRIPE_KEY, startStripe, WEBHOOK_SECRET } from './stub.ts'
+import { obey } from './stub-commands.ts'
 
 const SESSION = [
   ...['mode=payment', 'success_url=https%3A%2F%2Fexample.com', 'line_items[0][quantity]=1'],
@@ -149,6 +153,20 @@ t.test('events can be unsigned, old and forged', async t => {
   t.equal(await sender.post(event, { secrets: ['whsec_other'] }), 400)
   t.equal(await sender.post(event, { secrets: ['whsec_other', WEBHOOK_SECRET] }), 200)
   t.equal(await sender.post(event, { forge: body => body.replace('expired', 'complete') }), 400)
+})
+
+t.test('lines of "npm run stripe" refund and dispute payments, and write the report', async t => {
+  const { stub, open } = await start(t)
+  stub.pay(await open())
+  const [payment] = stub.store.all('payment_intent')
+  t.match(await obey(stub, `refund ${payment?.id} 120`), /^re_\w+ returns 120$/)
+  t.match(await obey(stub, `dispute ${payment?.id}`), /^du_\w+ takes the payment back$/)
+  t.match(await obey(stub, `win ${stub.store.all('dispute')[0]?.id}`), /is won$/)
+  t.match(await obey(stub, 'dispute pi_none'), /^No such payment_intent/)
+  t.match(await obey(stub, 'help'), /^Type one of: refund pi_… \[CENTS\]; dispute/)
+  const file = join(await temporaryFolder(t), 'balance.csv')
+  t.match(await obey(stub, `report ${file}`), 'has the balance report')
+  t.match(await readFile(file, 'utf8'), /"-1\.20".*"refund"/)
 })
 
 t.test('a thousand events arrive', async t => {
