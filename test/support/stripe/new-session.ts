@@ -137,6 +137,10 @@ const itemOf = (given: Parameters) => {
 }
 
 const customerOf = (given: Parameters): string | undefined => {
+  // https://docs.stripe.com/error-codes#email-invalid
+  const email = textOf(given, 'customer_email')
+  if (email !== undefined && !/^[^@\s]+@[^@\s]+\.[^@\s.]+$/.test(email))
+    throw invalid(`Invalid email address: ${email}`, { code: 'email_invalid', param: 'customer_email' })
   const customer = textOf(given, 'customer')
   for (const other of ['customer_email', 'customer_creation'])
     if (customer !== undefined && given[other] !== undefined)
