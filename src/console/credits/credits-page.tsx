@@ -79,12 +79,12 @@ const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split, nextExpiry }
     <div>
       <span class="muted">Bought</span>
       <strong>{split ? <Figure micros={split.paidMicros} /> : '–'}</strong>
-      <span class="small faint">{split ? 'used after free ones' : UNKNOWN}</span>
+      <span class="small faint">{split ? (nextExpiry ? EXPIRING_FIRST : 'used after free ones') : UNKNOWN}</span>
     </div>
     <div>
       <span class="muted">Free</span>
       <strong>{split ? <Figure micros={split.freeMicros} /> : '–'}</strong>
-      <span class="small faint">{split ? 'used first' : UNKNOWN}</span>
+      <span class="small faint">{split ? (nextExpiry ? EXPIRING_FIRST : 'used first') : UNKNOWN}</span>
     </div>
     <div>
       <span class="muted">Held</span>
@@ -111,6 +111,9 @@ const Debt = ({ owedMicros, canBuy }: { owedMicros: number; canBuy: boolean }) =
 )
 
 const UNKNOWN = 'unknown since a refund of an old run'
+
+/** Runs use the lots that expire before all others, whether bought or free. */
+const EXPIRING_FIRST = 'what expires is used first'
 
 const FirstRun = ({ balanceMicros }: { balanceMicros: number }) => (
   <section class="card empty">
