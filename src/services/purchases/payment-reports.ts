@@ -177,8 +177,10 @@ export class PaymentReports {
     // Another refund was requested meanwhile. The report comes again.
     if ('refuse' in outcome && outcome.refuse.code === 'refunds_uncovered')
       throw new Unavailable('a refund is under way')
-    if ('refuse' in outcome)
-      logger.error({ ...place, refused: outcome.refuse.code }, 'a report of the payment service was not recorded')
+    if (!('refuse' in outcome)) return
+    // The report itself holds the customer's address.
+    const facts = { accountId, purchaseId, refused: outcome.refuse.code }
+    logger.error(facts, 'a report of the payment service was not recorded')
   }
 }
 

@@ -117,6 +117,8 @@ t.test('reports that concern no purchase of ours are taken and ignored', async t
     errors.splice(0)
     t.equal(await reports.post(sent), 204, name)
     t.equal(errors.length, isLogged ? 1 : 0, name)
+    for (const { facts } of errors)
+      t.same(Object.keys(facts), ['accountId', 'purchaseId', 'refused'], 'nothing about the customer is logged')
   }
   t.same(await core.log.head(), before, 'nothing is appended')
   t.equal(await other.balance(), 1)
