@@ -1,5 +1,6 @@
+import type { Stripe } from 'stripe'
 import { Unavailable } from '../../ports/faults.ts'
-import type { Payments, Refund } from '../../ports/payments.ts'
+import { type PaymentReport, type Payments, type Refund, ReportUnreadable } from '../../ports/payments.ts'
 import { chargeParameters, outcomeOf, refusalOf, TOP_UP } from './charges.ts'
 import { checkoutParameters, type TaxOptions } from './checkouts.ts'
 import { isMissing, isStripeError, translated } from './failures.ts'
@@ -125,8 +126,17 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
 
     read: async (body, signature) => {
       const event = await signedEvent(stripe.webhooks, body, signature, webhookSecrets)
-      return event && event.livemode === isLive ? reportOf(event) : undefined
+      return event && event.livemode === isLive ? readableReport(event) : undefined
     },
+  }
+}
+
+/** An event of another version of the API may lack what the types of the package promise. */
+const readableReport = (event: Stripe.Event): PaymentReport | undefined => {
+  try {
+    return reportOf(event)
+  } catch (cause) {
+    throw new ReportUnreadable(event.id, { cause })
   }
 }
 
