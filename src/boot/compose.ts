@@ -261,7 +261,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const withdrawalDays = config.payments?.withdrawalDays ?? 0
   const topUps = new TopUps({ accounts, clock, random, priceList, payments, perHour, withdrawalDays })
   const purchases = new Purchases({
-    ...{ accounts, reads, clock, random, payments, publicUrl },
+    ...{ accounts, reads, clock, random, payments, publicUrl, logger },
     ...{ priceList, topUps, perHour, withdrawalDays },
   })
   const withdrawals = new Withdrawals({ accounts, reads, clock, random })

@@ -177,6 +177,8 @@ export interface LedgerRefusals {
 export interface PurchaseRefusals {
   /** The payment service has not signed the report, or not within the last five minutes. */
   report_not_signed: { fault: 'missing' | 'old' | 'forged' }
+  /** The payment service has signed the report, and something in it is not as it documents. */
+  report_unreadable: object
   /** Exactly one of a pack and an amount of credits is to be given. */
   purchase_ambiguous: object
   /** The page to return to has an address that no browser should be sent to. */

@@ -33,7 +33,7 @@ export interface Payments {
   /**
    * What the service reports. Undefined if it does not concern us: another kind of report, an object that is none of
    * ours, or the other mode (test or live). Rejects with SignatureInvalid unless the service has signed exactly these
-   * bytes in the last five minutes.
+   * bytes in the last five minutes, and with ReportUnreadable if something in them is not as it documents.
    */
   read(body: Buffer, signature: string | undefined): Promise<PaymentReport | undefined>
 }
@@ -208,5 +208,14 @@ export class SignatureInvalid extends Error {
   constructor(fault: 'missing' | 'old' | 'forged') {
     super(`the signature of a report is ${fault}`)
     this.fault = fault
+  }
+}
+
+/** A signed report lacks something, or has it in another form than the service documents. */
+export class ReportUnreadable extends Error {
+  override name = 'ReportUnreadable'
+
+  constructor(eventId: string, options: ErrorOptions) {
+    super(`the report ${eventId} cannot be read`, options)
   }
 }

@@ -1,9 +1,11 @@
 import t from 'tap'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { Purchase } from '../../schemas/api/purchase.ts'
+import { customAmount, priceList } from '../support/pack-samples.ts'
 import { purchaseId } from '../support/purchase-samples.ts'
 import { startSales } from '../support/sales.ts'
 import { instantProvider, openAccount, openKey } from '../support/service.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 const service = await startSales(t, { providers: { sandbox: instantProvider } })
 const { stripe, reports } = service
@@ -117,4 +119,19 @@ t.test('a name and an address of any length lock nobody out', async t => {
   stripe.pay(sessionOf(purchase), { name: `${'Å'.repeat(499)}${'🎈'.repeat(1000)}`, country: 'unknown' })
   await reports.settled()
   t.match((await customer.send<Balance>('/v1/balance')).body, { credits_balance: 1001 })
+})
+
+t.test('what Stripe refuses is refused with its code, and is no purchase', async t => {
+  const customer = await openAccount(service)
+  const operator = { kind: 'operator', name: 'test' } as const
+  const { priceList: prices } = service.core.services
+  const cheap = { ...priceList, customAmount: customAmount({ minCreditsMicros: 1_000_000 }) }
+  unwrap(await prices.publish(operator, cheap))
+  // 0.02 EUR.
+  const { status, body } = await customer.post('/v1/purchases', { begin_at_once: true, credits: 1 })
+  t.equal(status, 400, JSON.stringify(body))
+  t.match(body.error, { code: 'invalid_request', message: /payment service refuses it \(amount_too_small\)/ })
+  const { data } = (await customer.send<{ data: Purchase[] }>('/v1/purchases')).body
+  t.match(data, [{ status: 'failed', credits: 1 }])
+  unwrap(await prices.publish(operator, priceList))
 })

@@ -53,7 +53,10 @@ const refusalOf = async (request: Promise<{ status: number; body: unknown }>) =>
 }
 
 // Hours pass in their tests, and Stripe's pages do not stay open so long.
-const [lost, declined, helped] = [await keptCustomer(), await keptCustomer(), await keptCustomer()]
+const [lost, declined, helped, suspended] = [
+  ...[await keptCustomer(), await keptCustomer()],
+  ...[await keptCustomer(), await keptCustomer()],
+] as const
 
 t.test('what cannot be topped up is refused, and nothing is charged', async t => {
   const stranger = await openAccount(service, { credits: 1 })
@@ -133,6 +136,29 @@ t.test('a charge whose answer is lost is found, not made again', async t => {
   t.ok(stripe.requestsTo('POST /v1/payment_intents').length > before)
   reports.isHeld = false
   await reports.settled()
+})
+
+t.test('nobody is charged who was suspended since the attempt began', async t => {
+  const { customer, set, topUp, topUps, charges } = suspended
+  const { accounts } = service.core.services
+  stripe.fail('down')
+  await set({ ...wanted, below_credits: 102 })
+  await until('the attempt has begun', async () => (await topUp()).body.purchase_id !== undefined)
+  unwrap(await accounts.suspend(operator, customer.accountId, 'abuse'))
+  stripe.recover()
+  const asked = () => stripe.requestsTo('GET /v1/payment_intents').length
+  const before = asked()
+  await until('Stripe is asked about it', () => {
+    clock.skip(HOUR_MS)
+    return asked() > before + 1
+  })
+  t.equal(charges().length, 1)
+  unwrap(await accounts.resume(operator, customer.accountId, 'settled'))
+  await until('the top-up is paid', async () => {
+    clock.skip(HOUR_MS)
+    return (await topUps())[0]?.status === 'paid'
+  })
+  t.equal(charges().length, 2)
 })
 
 t.test('a top-up that is no longer needed is no failure', async t => {

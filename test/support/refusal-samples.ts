@@ -47,6 +47,7 @@ const samples: Refusals = {
   too_many_reads: { retryAfterMs: 1_500 },
   verification_running: { retryAfterMs: 10_000 },
   report_not_signed: { fault: 'old' },
+  report_unreadable: {},
   purchase_ambiguous: {},
   return_url_invalid: { parameter: 'success_url', fault: 'not_http' },
   amount_not_payable: { reason: 'it has too many decimals' },

@@ -66,12 +66,11 @@ const paidOf = (session: Stripe.Checkout.Session): PaidCheckout | undefined => {
 
 export const factsOf = (session: Stripe.Checkout.Session): PaymentFacts => {
   const { id, currency, amount_total, total_details, customer_details, customer_email } = session
-  const money = (units: number | null | undefined) => fromMinorUnits(units ?? 0, currency ?? '')
   const country = customer_details?.address?.country ?? undefined
   return {
     paymentId: idOf(session.payment_intent) ?? id,
-    money: money(amount_total),
-    tax: money(total_details?.amount_tax),
+    money: moneyOf(amount_total, currency),
+    tax: moneyOf(total_details?.amount_tax ?? 0, currency),
     country,
     address: customer_details ? addressOf(customer_details) : undefined,
     cardCountry: cardOf(session)?.country ?? undefined,
@@ -80,6 +79,16 @@ export const factsOf = (session: Stripe.Checkout.Session): PaymentFacts => {
     customerId: idOf(session.customer),
     invoiceId: idOf(session.invoice),
   }
+}
+
+/** The most that is an amount, in Stripe's units: twelve digits. */
+const MAX_UNITS = 1e12 - 1
+
+/** Money that was paid or claimed. Throws a RangeError for anything else. */
+const moneyOf = (units: number | null, currency: string | null): Money => {
+  const isAmount = Number.isInteger(units) && Number(units) >= 0 && Number(units) <= MAX_UNITS
+  if (!isAmount || !currency) throw new RangeError(`${units} ${currency} is no amount of money`)
+  return fromMinorUnits(Number(units), currency)
 }
 
 /** https://docs.stripe.com/api/charges/object#charge_object-payment_method_details-card */
@@ -121,7 +130,7 @@ export const refundOf = (refund: Stripe.Refund): Refund | undefined => {
   return {
     refundId: refund.id,
     paymentId,
-    money: fromMinorUnits(refund.amount, refund.currency),
+    money: moneyOf(refund.amount, refund.currency),
     status: refundStatusOf(refund.status),
     refundKey: refund.metadata?.['refund'],
   }
@@ -141,7 +150,7 @@ export const disputeOf = (dispute: Stripe.Dispute): Dispute | undefined => {
   const paymentId = idOf(dispute.payment_intent)
   const status = disputeStatusOf(dispute.status)
   if (paymentId === undefined || status === undefined) return undefined
-  return { disputeId: dispute.id, paymentId, money: fromMinorUnits(dispute.amount, dispute.currency), status }
+  return { disputeId: dispute.id, paymentId, money: moneyOf(dispute.amount, dispute.currency), status }
 }
 
 const disputeStatusOf = (status: Stripe.Dispute.Status): Dispute['status'] | undefined => {

@@ -1,5 +1,13 @@
+import type { Stripe } from 'stripe'
 import { Unavailable } from '../../ports/faults.ts'
-import type { Payments, Refund } from '../../ports/payments.ts'
+import {
+  type Checkout,
+  PaymentRefused,
+  type PaymentReport,
+  type Payments,
+  type Refund,
+  ReportUnreadable,
+} from '../../ports/payments.ts'
 import { chargeParameters, outcomeOf, refusalOf, TOP_UP } from './charges.ts'
 import { checkoutParameters, type TaxOptions } from './checkouts.ts'
 import { isMissing, isStripeError, translated } from './failures.ts'
@@ -58,10 +66,15 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     open: async checkout => {
-      const parameters = checkoutParameters(checkout, options)
-      const session = await call(() =>
-        stripe.checkout.sessions.create(parameters, { idempotencyKey: checkout.purchaseId }),
-      )
+      const create = (given: Checkout) => {
+        const parameters = checkoutParameters(given, options)
+        return call(() => stripe.checkout.sessions.create(parameters, { idempotencyKey: checkout.purchaseId }))
+      }
+      const session = await create(checkout).catch(error => {
+        // The page asks for an address that Stripe takes. The key stays free, since nothing was begun.
+        if (!(error instanceof PaymentRefused) || error.code !== 'email_invalid') throw error
+        return create({ ...checkout, email: undefined })
+      })
       return { sessionId: session.id, url: session.url ?? undefined, expiresAtMs: session.expires_at * 1000 }
     },
 
@@ -125,8 +138,17 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
 
     read: async (body, signature) => {
       const event = await signedEvent(stripe.webhooks, body, signature, webhookSecrets)
-      return event && event.livemode === isLive ? reportOf(event) : undefined
+      return event && event.livemode === isLive ? readableReport(event) : undefined
     },
+  }
+}
+
+/** An event of another version of the API may lack what the types of the package promise. */
+const readableReport = (event: Stripe.Event): PaymentReport | undefined => {
+  try {
+    return reportOf(event)
+  } catch (cause) {
+    throw new ReportUnreadable(event.id, { cause })
   }
 }
 

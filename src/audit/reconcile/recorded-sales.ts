@@ -31,6 +31,8 @@ export const recordedSales = async (log: ReadableLog, onProgress?: OnProgress): 
   const moves: RecordedMove[] = []
   const charges = new Map<string, RecordedMove>()
   const claims = new Map<string, RecordedMove>()
+  /** Claims that only take credits for others. */
+  const withoutMoney = new Set<string>()
   for await (const page of readLog(log, { onProgress }))
     for (const raw of page) {
       const account = accountIn(raw.stream)
@@ -45,9 +47,14 @@ export const recordedSales = async (log: ReadableLog, onProgress?: OnProgress): 
       const claim = (category: 'refund' | 'dispute', { claimId, purchaseId, ...money }: ClaimData) => {
         // A dispute that is lost on appeal has the same object.
         const object = claimId.replace(/ on appeal$/, '')
+        if (Number(money.amount) === 0) {
+          withoutMoney.add(`${account} ${claimId}`)
+          return
+        }
         claims.set(`${account} ${claimId}`, add({ category, object, purchaseId, sum: sumOf(money) }))
       }
       const reverse = (category: 'refund_failure' | 'dispute_reversal', { claimId, purchaseId }: ClaimEnd) => {
+        if (withoutMoney.has(`${account} ${claimId}`)) return
         const known = claims.get(`${account} ${claimId}`)
         const sum = known?.sum && { sum: known.sum }
         add({ category, object: known?.object ?? claimId, purchaseId, ...sum })

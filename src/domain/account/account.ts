@@ -18,7 +18,7 @@ import {
   suspendAccount,
   suspensionRefusal,
 } from './access.ts'
-import { acceptRefund, recordDispute, recordRefund, requestRefund } from './claims.ts'
+import { acceptRefund, recordDispute, recordRefund, requestRefund, withClaimsLeft } from './claims.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import { creditsGranted, expireCredits, extendLotExpiry, grantCredits, refundRun, withdrawCredits } from './credits.ts'
 import { evolve } from './evolve.ts'
@@ -64,10 +64,14 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
   const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
   const suspended = isForOwner ? suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
-  const decided = withTopUp(decideByNoun(command, state, atMs), state, atMs)
+  const evolved = (before: AccountState, events: readonly AccountEvent[]) =>
+    events.reduce((after, event) => evolve(after, { ...event, revision: 0, metadata: { at: momentOf(atMs) } }), before)
+  const decided = withTopUp(withClaimsLeft(decideByNoun(command, state, atMs), state, evolved), state, atMs)
   // A key can be revoked at any time. Of all other commands, only those with free events have limits.
   return command.isByOwner && command.type !== 'RevokeApiKey' ? withinLimits(decided, state, atMs) : decided
 }
+
+const momentOf = (atMs: number): string => new Date(atMs).toISOString()
 
 /** What an erased account still accepts: the steps of its erasure. */
 const AFTER_ERASURE = new Set<AccountCommand['type']>([

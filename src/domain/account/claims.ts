@@ -74,8 +74,16 @@ export const recordRefund = (
   if (known) return repeat(claimId)
   const uncovered = uncoveredRefunds(purchase, { amount, currency })
   if (uncovered) return uncovered
-  const claim = claimed(state, purchase, { purchaseId, claimId, amount, currency })
-  return accept([{ type: 'PaymentRefunded', data: claim }, ...takings(state, purchase, claim, 'refunded')])
+  return accept(refunded(state, purchase, { purchaseId, claimId, amount, currency }))
+}
+
+const refunded = (
+  state: AccountState,
+  purchase: PaidPurchase,
+  money: Money & { purchaseId: PurchaseId; claimId: string },
+): AccountEvent[] => {
+  const claim = claimed(state, purchase, money)
+  return [{ type: 'PaymentRefunded', data: claim }, ...takings(state, purchase, claim, 'refunded')]
 }
 
 /** Records a dispute as the payment service reports it. What is lost stays claimed. */
@@ -97,13 +105,70 @@ export const recordDispute = (
   if (claimOf(purchase, id)) return repeat(id)
   const uncovered = uncoveredRefunds(purchase, { amount, currency })
   if (uncovered) return uncovered
-  const claim = claimed(state, purchase, { purchaseId, claimId: id, amount, currency })
+  return accept(disputed(state, purchase, { purchaseId, claimId: id, amount, currency }))
+}
+
+const disputed = (
+  state: AccountState,
+  purchase: PaidPurchase,
+  money: Money & { purchaseId: PurchaseId; claimId: string },
+): AccountEvent[] => {
+  const claim = claimed(state, purchase, money)
   const owedMicros = Math.min(claim.creditsMicros - claim.withdrawnMicros, usedOf(state, purchase))
-  return accept([
+  return [
     { type: 'PaymentDisputed', data: { ...claim, owedMicros } },
     ...takings(state, purchase, claim, 'the payment is disputed'),
-    ...owed(state, id, owedMicros),
-  ])
+    ...owed(state, claim.claimId, owedMicros),
+  ]
+}
+
+/**
+ * Adds what the end of a claim leaves to the others, in its append. Together they may have claimed more than was paid:
+ * for example, a refund fails because its payment is disputed. The others then took too little, so a claim without
+ * money takes the rest for them. Such claims end once they are no longer needed.
+ */
+export const withClaimsLeft = (
+  decided: Decided<AccountEvent>,
+  state: AccountState,
+  evolved: (state: AccountState, events: readonly AccountEvent[]) => AccountState,
+): Decided<AccountEvent> => {
+  const ended = 'accept' in decided ? decided.accept.find(isEnd) : undefined
+  if (!('accept' in decided) || !ended) return decided
+  const { purchaseId, claimId } = ended.data
+  const events = [...decided.accept]
+  const left = () => {
+    const after = evolved(state, events)
+    const purchase = after.purchases.get(purchaseId) as PaidPurchase
+    return { after, purchase, missingMicros: missingOf(purchase) }
+  }
+  for (const claim of standingClaims(left().purchase).filter(isWithoutMoney)) {
+    const { after, purchase, missingMicros } = left()
+    if (missingMicros >= 0) break
+    const end = { purchaseId, claimId: claim.claimId }
+    if (claim.kind === 'dispute') events.push({ type: 'DisputeWon', data: end }, ...takenBack(after, purchase, claim))
+    else events.push({ type: 'RefundFailed', data: end }, ...returns(after, purchase, claim, 'the refund failed'))
+  }
+  const { after, purchase, missingMicros } = left()
+  // Each share is rounded up.
+  if (missingMicros <= purchase.claims.length) return { ...decided, accept: events }
+  const { currency } = purchase.payment
+  const money = { purchaseId, claimId: `${claimId} passed on`, amount: amountOf(0n, currency), currency }
+  if (standingClaims(purchase).some(({ kind }) => kind === 'dispute')) events.push(...disputed(after, purchase, money))
+  else events.push(...refunded(after, purchase, money))
+  return { ...decided, accept: events }
+}
+
+const isEnd = (event: AccountEvent): event is Extract<AccountEvent, { type: 'RefundFailed' | 'DisputeWon' }> =>
+  event.type === 'RefundFailed' || event.type === 'DisputeWon'
+
+const isWithoutMoney = (claim: Claim): boolean => minorOf(claim) === 0n
+
+/** What the standing claims of a purchase should have taken, less what they did. */
+const missingOf = (purchase: PaidPurchase): number => {
+  const { payment, creditsMicros } = purchase
+  const minor = claimedMinorOf(purchase)
+  const due = minor === 0n ? 0 : Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment)))
+  return due - takenBy(standingClaims(purchase))
 }
 
 /** The state after an event that makes a claim. */
@@ -164,8 +229,11 @@ const claimed = (
   const { payment, creditsMicros, bonusMicros = 0 } = purchase
   const standing = standingClaims(purchase)
   const minor = standing.reduce((sum, each) => sum + partOf(payment, each), partOf(payment, claim))
-  const takenMicros = standing.reduce((sum, each) => sum + each.creditsMicros, 0)
-  const share = Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment))) - takenMicros
+  // Claims that have ended may have left others with a rounded microcredit too much.
+  const share = Math.max(
+    0,
+    Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment))) - takenBy(standing),
+  )
   const withdrawnMicros = Math.min(share, lotOf(state, payment.lot).leftMicros)
   const bonusShare = ceilShare(bonusMicros, BigInt(share), BigInt(creditsMicros))
   const bonusLeft = payment.bonusLot === undefined ? 0 : lotOf(state, payment.bonusLot).leftMicros
@@ -177,6 +245,8 @@ const claimed = (
 const partOf = (payment: Money, claim: Money): bigint => minorOf(claim.currency === payment.currency ? claim : payment)
 
 const standingClaims = ({ claims }: Purchase): Claim[] => claims.filter(({ status }) => status !== 'reversed')
+
+const takenBy = (claims: readonly Claim[]): number => claims.reduce((sum, claim) => sum + claim.creditsMicros, 0)
 
 /**
  * Refuses a claim beside which the payment does not cover refunds that were requested. The payment service will refuse
@@ -221,7 +291,7 @@ export const unusedWorth = (state: AccountState, purchase: PaidPurchase): Money 
 const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
   const { payment, creditsMicros } = purchase
   const claimedMinor = claimedMinorOf(purchase)
-  const takenMicros = standingClaims(purchase).reduce((sum, claim) => sum + claim.creditsMicros, 0)
+  const takenMicros = takenBy(standingClaims(purchase))
   const paidMinor = minorOf(payment)
   const reachable = (BigInt(takenMicros + leftMicros) * paidMinor) / BigInt(creditsMicros)
   const most = reachable < paidMinor ? reachable : paidMinor

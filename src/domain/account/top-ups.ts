@@ -116,9 +116,11 @@ const isTrigger = ({ type, data }: AccountEvent) =>
 const balanceAfter = (balanceMicros: number, { data }: AccountEvent): number =>
   'balanceAfterMicros' in data ? data.balanceAfterMicros : balanceMicros
 
-/** Nobody is charged for an account that may not run, or that has not paid for all that it has used. */
 const isNeeded = ({ settings }: Pick<TopUp, 'settings'>, state: AccountState): boolean =>
-  state.balanceMicros < settings.underMicros && !state.suspension && state.owedMicros === 0
+  state.balanceMicros < settings.underMicros && mayBuy(state)
+
+/** Nobody is charged for an account that may not run, or that has not paid for all that it has used. */
+export const mayBuy = ({ suspension, owedMicros }: AccountState): boolean => !suspension && owedMicros === 0
 
 /** The newest paid purchase whose payment method was kept. */
 const methodIn = ({ purchases }: AccountState): PurchaseId | undefined =>

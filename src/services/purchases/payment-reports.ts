@@ -9,6 +9,7 @@ import {
   type Payments,
   type PurchaseOf,
   type Refund,
+  ReportUnreadable,
   SignatureInvalid,
 } from '../../ports/payments.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -47,7 +48,7 @@ export class PaymentReports {
 
   /** Rejects with Unavailable if the report cannot be recorded now. */
   async receive(_caller: Caller, { signature, readBody }: Report): Promise<Answer<undefined>> {
-    const { payments } = this.#dependencies
+    const { payments, logger } = this.#dependencies
     if (!payments) return refuse('callback_not_expected')
     try {
       const report = await payments.read(Buffer.from(await readBody()), signature)
@@ -55,7 +56,9 @@ export class PaymentReports {
       return answer(undefined)
     } catch (error) {
       if (error instanceof SignatureInvalid) return refuse('report_not_signed', { fault: error.fault })
-      throw error
+      if (!(error instanceof ReportUnreadable)) throw error
+      logger.error({ err: error }, 'a report of the payment service was not recorded')
+      return refuse('report_unreadable')
     }
   }
 
@@ -177,8 +180,10 @@ export class PaymentReports {
     // Another refund was requested meanwhile. The report comes again.
     if ('refuse' in outcome && outcome.refuse.code === 'refunds_uncovered')
       throw new Unavailable('a refund is under way')
-    if ('refuse' in outcome)
-      logger.error({ ...place, refused: outcome.refuse.code }, 'a report of the payment service was not recorded')
+    if (!('refuse' in outcome)) return
+    // The report itself holds the customer's address.
+    const facts = { accountId, purchaseId, refused: outcome.refuse.code }
+    logger.error(facts, 'a report of the payment service was not recorded')
   }
 }
 

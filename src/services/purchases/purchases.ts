@@ -4,13 +4,15 @@ import type * as schemas from '../../../schemas/packs.ts'
 import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
 import type { PurchaseOpened } from '../../../schemas/purchase-events.ts'
 import type { PurchaseRow } from '../../../schemas/views.ts'
+import type { OpenedCheckout } from '../../domain/account/commands.ts'
 import { mailAddress } from '../../domain/account/notices.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Invoice, Money, Payments } from '../../ports/payments.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { type Checkout, type Invoice, type Money, PaymentRefused, type Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
@@ -50,6 +52,7 @@ export interface PurchaseDependencies {
   /** The days after a payment in which customers may withdraw from the contract; 0 for none. */
   withdrawalDays: number
   publicUrl: () => string
+  logger: Logger
 }
 
 /** Where the customer goes from the page of the payment service. By default, to pages of the console. */
@@ -141,6 +144,7 @@ export class Purchases {
     const opened = await accounts.execute(caller, accountId, command)
     if ('refuse' in opened) return opened
     const checkout = await this.#openCheckout(payments, accountId, purchase, quoted.value, urls)
+    if ('refuse' in checkout) return checkout
     // The caller's key may have been revoked meanwhile, and the page is there.
     const recorded = await accounts.execute(SERVICE, accountId, { type: 'OpenCheckout', ...checkout })
     if ('refuse' in recorded) return recorded
@@ -150,24 +154,44 @@ export class Purchases {
   async #openCheckout(
     payments: Payments,
     accountId: AccountId,
+    purchase: PurchaseOpened,
+    quote: SaleQuote,
+    urls: ReturnUrls,
+  ): Promise<Refused | OpenedCheckout> {
+    const { accounts, logger } = this.#dependencies
+    const { purchaseId } = purchase
+    try {
+      const { sessionId, url, expiresAtMs } = await payments.open(
+        await this.#checkoutOf(accountId, purchase, quote, urls),
+      )
+      const expiresAt = new Date(expiresAtMs).toISOString()
+      return { purchaseId, checkoutId: sessionId, ...(url !== undefined && { url }), expiresAt }
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error
+      logger.error({ err: error, accountId, purchaseId }, 'a purchase was refused')
+      await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'failed' })
+      return refuse('amount_not_payable', { reason: `the payment service refuses it (${error.code})` })
+    }
+  }
+
+  async #checkoutOf(
+    accountId: AccountId,
     { purchaseId, keepsMethod }: PurchaseOpened,
     { name, amount, currency, taxCode, creditsMicros, bonusMicros }: SaleQuote,
     { successUrl, cancelUrl }: ReturnUrls,
-  ) {
+  ): Promise<Checkout> {
     const { accounts, clock, publicUrl } = this.#dependencies
     const email = mailAddress(await accounts.state(accountId))
     const page = `${publicUrl()}${BUY_PATH}`
     const credits = `${fromMicros(creditsMicros + bonusMicros)} credits`
-    const { sessionId, url, expiresAtMs } = await payments.open({
+    return {
       ...{ purchaseId, accountId, name: name === credits ? name : `${name}: ${credits}`, taxCode, email },
       money: { amount, currency },
       successUrl: successUrl ?? `${page}/purchases/${purchaseId}`,
       cancelUrl: cancelUrl ?? page,
       expiresAtMs: clock.nowMs() + CHECKOUT_MS,
       keepsMethod: keepsMethod === true,
-    })
-    const expiresAt = new Date(expiresAtMs).toISOString()
-    return { purchaseId, checkoutId: sessionId, ...(url !== undefined && { url }), expiresAt }
+    }
   }
 
   /** A purchase of the caller's account. */

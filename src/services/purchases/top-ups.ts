@@ -3,7 +3,7 @@ import type { TopUpSet } from '../../../schemas/top-up-events.ts'
 import { amountOf } from '../../domain/account/claims.ts'
 import { minorOf } from '../../domain/account/purchases.ts'
 import type { AccountState, TopUp } from '../../domain/account/state.ts'
-import { paidInMonth } from '../../domain/account/top-ups.ts'
+import { mayBuy, paidInMonth } from '../../domain/account/top-ups.ts'
 import { decimalsOf } from '../../domain/currencies.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
@@ -162,7 +162,10 @@ export class TopUps {
     const description = `${fromMicros(creditsMicros)} credits`
     const charge = { ...of, chargeKey: purchaseId, customerId, methodId, money, description }
     // After a day, the payment service no longer knows the key, and would charge again.
-    const made = (await payments.findCharge(customerId, purchaseId)) ?? (charges && (await attempt(payments, charge)))
+    const found = await payments.findCharge(customerId, purchaseId)
+    // The account may have been suspended, or owe credits, since the attempt began. The task comes again.
+    if (!found && charges && !mayBuy(await accounts.currentState(accountId))) return
+    const made = found ?? (charges && (await attempt(payments, charge)))
     if (!made) throw new Unavailable('the payment service does not show the charge of a top-up yet')
     if (made.kind === 'waiting') return
     if (made.kind === 'declined') return this.#fail(accountId, made.code, purchaseId)

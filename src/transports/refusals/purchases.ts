@@ -15,6 +15,10 @@ export const purchases = {
         forged: 'The signature of the report is not that of the webhook secret, or its body was changed on the way.',
       })[fault],
   },
+  report_unreadable: {
+    api: 'invalid_request',
+    message: () => 'The report is signed, but something in it is missing or has another form than Stripe documents.',
+  },
   purchase_ambiguous: {
     api: 'invalid_request',
     message: () => 'Give either `pack` or `credits`.',

@@ -232,3 +232,9 @@ t.test('the page works in a browser without script', async t => {
   t.match(await (await post({ card: 'ok' })).text(), 'This page is complete.')
   t.equal(stub.store.all('payment_intent').length, 1)
 })
+
+t.test('an address that Stripe does not take leaves the page without one', async t => {
+  const { stub, payments } = await startPayments(t)
+  const { sessionId } = await payments.open(checkout({ email: 'ada@localhost' }))
+  t.equal(stub.session(sessionId).customer_email, null)
+})

@@ -72,6 +72,17 @@ t.test('each line of the report is in the ledger, and the other way round', asyn
   t.equal(categories.length, 10)
 })
 
+t.test('a claim that only takes credits for others is in no report', async t => {
+  const passedOn = events
+    .filter(({ type }) => type === 'PaymentDisputed' || type === 'DisputeWon')
+    .map(event => {
+      const data = event.data as Record<string, unknown>
+      return { ...event, data: { ...data, claimId: 're_1 passed on', ...('amount' in data && { amount: '0.00' }) } }
+    })
+  t.equal(passedOn.length, 2)
+  t.same(await wrong(rows, [...events, ...(passedOn as typeof events)]), [])
+})
+
 t.test('planted differences are found', async t => {
   const amount = { customer_facing_amount: '99.99' }
   t.same(await wrong(changed('charge', amount)), [

@@ -198,6 +198,35 @@ t.test('a dispute that is won, and lost on appeal, takes the credits again', asy
   t.equal(world.credits, 0)
 })
 
+t.test('what a refund that fails had taken passes on to a dispute, and comes back with it', async t => {
+  const world = new World(...bought)
+  world.run(1, 100)
+  world.do(recordRefund({ amount: '30.00' }))
+  world.do(recordDispute())
+  t.same([world.credits, world.owed], [0, 100])
+  world.do({ ...recordRefund({ amount: '30.00' }), hasFailed: true })
+  t.same([world.credits, world.owed], [0, 100])
+  const passedOn = world.events.findLast(({ type }) => type === 'PaymentDisputed')
+  t.match(passedOn?.data, { claimId: 're_1 passed on', amount: '0.00', creditsMicros: 300e6 })
+  world.do(recordDispute({}, 'won'))
+  t.same([world.credits, world.owed], [400, 0])
+  t.same(faultsOf(world), [])
+})
+
+t.test('a claim after others have ended takes no less than nothing', async t => {
+  const world = new World(...bought)
+  world.do(recordRefund({ claim: 're_1' }))
+  world.do(recordDispute({ claim: 'dp_1', amount: '20.00' }))
+  world.do({ ...recordRefund({ claim: 're_1' }), hasFailed: true })
+  t.equal(world.credits, 300)
+  world.do(recordRefund({ claim: 're_2', amount: '1.00' }))
+  world.do(recordDispute({ claim: 'dp_1', amount: '20.00' }, 'won'))
+  t.equal(world.credits, 490)
+  world.do(recordRefund({ claim: 're_3', amount: '2.00' }))
+  t.equal(world.credits, 470)
+  t.same(faultsOf(world), [])
+})
+
 t.test('credits that a run gives back pay the debt for them', async t => {
   const world = new World(...bought)
   world.run(1, 400)
@@ -341,6 +370,14 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
         const owed = debts.reduce((sum, claim) => sum + claim.owedMicros, 0)
         if (balanceMicros < 0 || owedMicros < 0 || left !== balanceMicros || owed !== owedMicros) return false
         if (totalOf(world.book.balance) !== balanceMicros) return false
+        for (const { claims, creditsMicros, payment } of world.state.purchases.values()) {
+          const standing = claims.filter(({ status }) => status !== 'reversed')
+          const cents = standing.reduce((sum, { amount }) => sum + Number(amount) * 100, 0)
+          const takenMicros = standing.reduce((sum, claim) => sum + claim.creditsMicros, 0)
+          const dueMicros = payment ? Math.min(creditsMicros, (creditsMicros * cents) / 5000) : 0
+          // Each share is rounded up.
+          if (Math.abs(takenMicros - dueMicros) > claims.length + 1) return false
+        }
         const references = world.events.flatMap(({ data }) => ('reference' in data ? [data.reference] : []))
         if (new Set(references).size !== references.length) return false
       }

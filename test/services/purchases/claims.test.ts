@@ -143,6 +143,30 @@ t.test('a refund and a dispute of the same payment take no more than it brought'
   t.same(await state(), [0, 0])
 })
 
+t.test('a refund that fails because of a dispute leaves its credits to the dispute', async t => {
+  const { customer, paymentId, purchase, state } = await buyer({ runs: 1 })
+  stripe.refundsWait = true
+  // 80 of 100 credits.
+  const { id: refundId } = stripe.refund(paymentId, 100)
+  stripe.refundsWait = false
+  await reports.settled()
+  const { id } = stripe.dispute(paymentId)
+  await reports.settled()
+  t.same(await state(), [0, 10])
+  stripe.failRefund(refundId)
+  await reports.settled()
+  t.same(await state(), [0, 10])
+  const { body } = await customer.send<Purchase>(`/v1/purchases/${purchase.id}`)
+  t.match(body.claims, [
+    { kind: 'refund', id: refundId, reversed_at: String },
+    { kind: 'dispute', id, amount: '1.25' },
+    { kind: 'dispute', id: `${refundId} passed on`, amount: '0.00' },
+  ])
+  stripe.closeDispute(id, 'won')
+  await reports.settled()
+  t.same(await state(), [90, 0])
+})
+
 t.test('a dispute that is won, and then a refund, take the credits whichever is reported first', async t => {
   const { paymentId, state } = await buyer({ runs: 2 })
   const { id } = stripe.dispute(paymentId)

@@ -117,6 +117,8 @@ t.test('reports that concern no purchase of ours are taken and ignored', async t
     errors.splice(0)
     t.equal(await reports.post(sent), 204, name)
     t.equal(errors.length, isLogged ? 1 : 0, name)
+    for (const { facts } of errors)
+      t.same(Object.keys(facts), ['accountId', 'purchaseId', 'refused'], 'nothing about the customer is logged')
   }
   t.same(await core.log.head(), before, 'nothing is appended')
   t.equal(await other.balance(), 1)
@@ -130,6 +132,31 @@ t.test('reports that concern no purchase of ours are taken and ignored', async t
     status: 'succeeded',
   }
   t.equal(await reports.post(eventOf(stripe.store, 'refund.created', refund as never)), 204)
+  t.equal(await reports.post(event), 204)
+  t.equal(await customer.balance(), 1001)
+})
+
+t.test('signed reports that nobody can read are refused, and the operator sees them', async t => {
+  const { core, reports, customer, paid, errors } = await start(t)
+  const { event } = await paid()
+  const claim = { payment_intent: 'pi_1', amount: 5, currency: 'eur', status: 'succeeded' }
+  const cases: object[] = [
+    { ...event, data: null },
+    { ...event, data: {} },
+    { ...event, data: { object: null } },
+    ...[null, undefined, 5].map(currency => changed(event, { currency })),
+    ...[null, undefined, 12.5, '1250', -1250, 1e12].map(amount_total => changed(event, { amount_total })),
+    { ...event, type: 'refund.created', data: { object: { ...claim, amount: null } } },
+    { ...event, type: 'charge.dispute.created', data: { object: { ...claim, status: undefined } } },
+  ]
+  const before = await core.log.head()
+  for (const sent of cases) {
+    errors.splice(0)
+    t.equal(await reports.post(sent as StubEvent), 400, JSON.stringify(sent).slice(0, 300))
+    t.match(errors, [{ facts: { err: { name: 'ReportUnreadable' } } }])
+    t.equal(errors.length, 1)
+  }
+  t.same(await core.log.head(), before, 'nothing is appended')
   t.equal(await reports.post(event), 204)
   t.equal(await customer.balance(), 1001)
 })

@@ -1,5 +1,5 @@
 import type Router from '@koa/router'
-import { MAX_GRANT_MICROS } from '../../../../schemas/primitives.ts'
+import { MAX_GRANT_MICROS, MONEY_AMOUNT } from '../../../../schemas/primitives.ts'
 import { CONSENT } from '../../../console/credits/buy-card.tsx'
 import { TOP_UP, TOP_UP_OFF } from '../../../console/credits/purchase-words.ts'
 import { CREDITS } from '../../../console/credits/range.ts'
@@ -81,7 +81,7 @@ const enteredIn = (ctx: Context): TopUpFields =>
 const wantedOf = ({ below_credits, credits, target_credits, monthly_amount = '' }: TopUpFields): NewTopUp => {
   if ((credits === undefined) === (target_credits === undefined))
     throw new ApiError('invalid_request', 'Give the credits to buy each time, or the balance to fill up to.')
-  if (!/^[0-9]{1,12}([.][0-9]+)?$/.test(monthly_amount))
+  if (!AMOUNT.test(monthly_amount))
     throw new ApiError('invalid_request', 'The monthly limit must be an amount, such as 50.00.')
   return {
     underMicros: microsIn(below_credits),
@@ -98,4 +98,5 @@ const microsIn = (text = ''): number => {
 }
 
 /** As in the API. */
+const AMOUNT = new RegExp(`^${MONEY_AMOUNT}$`)
 const MAX_CREDITS = MAX_GRANT_MICROS / 1_000_000
