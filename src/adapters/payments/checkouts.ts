@@ -62,10 +62,7 @@ const ownSale = ({ customerId }: Checkout, { automaticTax }: TaxOptions): Stripe
 const customerOf = ({ customerId, email, keepsMethod }: Checkout): Stripe.Checkout.SessionCreateParams => {
   if (customerId !== undefined) return { customer: customerId }
   return {
-    ...(email !== undefined && DOMAIN.test(email) && { customer_email: email }),
+    ...(email !== undefined && { customer_email: email }),
     ...(keepsMethod && { customer_creation: 'always' }),
   }
 }
-
-/** Stripe refuses addresses of other hosts, such as the first account's `owner@localhost`. The buyer then gives one. */
-const DOMAIN = /\.[a-z0-9-]+$/i

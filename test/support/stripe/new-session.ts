@@ -147,10 +147,6 @@ const customerOf = (given: Parameters): string | undefined => {
       throw invalid(`You may only specify one of these parameters: customer, ${other}.`, { param: other })
   if (customer === undefined && given['customer_update'] !== undefined)
     throw invalid('`customer_update` can only be used with `customer`.', { param: 'customer_update' })
-  const email = textOf(given, 'customer_email')
-  // https://docs.stripe.com/error-codes#email-invalid
-  if (email !== undefined && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(email))
-    throw invalid(`Invalid email address: ${email}`, { code: 'email_invalid', param: 'customer_email' })
   return customer
 }
 
