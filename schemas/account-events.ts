@@ -95,11 +95,11 @@ export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as 
 export const GrantKind = OneOf(...GRANT_KINDS)
 export type GrantKind = Static<typeof GrantKind>
 
-/** The payment for credits: a decimal amount, its currency (ISO 4217), and the invoice. */
+/** The payment for credits: a decimal amount, its currency (ISO 4217), and the invoice, if there is one. */
 export const Payment = Closed({
   amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
   currency: Type.String({ pattern: `^${CURRENCY}$` }),
-  invoice: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
+  invoice: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH })),
   /** The tax in the amount, if it is known. */
   tax: Type.Optional(Type.String({ pattern: `^${MONEY_AMOUNT}$` })),
 })

@@ -255,11 +255,11 @@ interface Claim {
   currency: string
 }
 
-/** Names the invoice unless it equals the reference. */
+/** Names the invoice, if there is one, unless it equals the reference. */
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
-  const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`
-  return `, ${payment.amount} ${payment.currency} paid${invoice}`
+  const { amount, currency, invoice } = payment
+  return `, ${amount} ${currency} paid${invoice === undefined || invoice === reference ? '' : `, invoice ${invoice}`}`
 }
 
 /** Describes a provider's charge, such as `charges 0.080000 USD by its price list`. */

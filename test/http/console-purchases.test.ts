@@ -115,6 +115,7 @@ t.test('a buyer pays a pack, and the page to which they return has the credits, 
   await stripe.pay(session, { country: 'DE', tax: 1900 })
   const after = await browser.get(path)
   t.equal(after.headers.get('Refresh'), null)
+  t.match(wordsOf(after.text), /^.*10,600/, 'the balance beside the page has the credits')
   t.match(wordsOf(after.text), /10,500 credits for 119\.00 EUR Paid Thank you\. Your payment has arrived/)
   t.match(wordsOf(after.text), /Tax 19\.00 EUR, included in the price \(DE\) Invoice See the invoice/)
   t.match(await browser.get(`${path}/invoice`), { status: 303, location: /\/i\/in_\w+$/ })

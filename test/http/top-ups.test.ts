@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import type { LedgerList } from '../../schemas/api/ledger.ts'
 import type { Purchase, PurchaseList } from '../../schemas/api/purchase.ts'
 import type { TopUp } from '../../schemas/api/top-up.ts'
 import { sandbox } from '../support/client.ts'
@@ -100,11 +101,13 @@ t.test(`${RUNS} parallel runs start one top-up`, async t => {
 })
 
 t.test('a target is reached in whole credits', async t => {
-  const { set, topUps, balance } = await keptCustomer()
+  const { customer, set, topUps, balance } = await keptCustomer()
   await set({ begin_at_once: true, below_credits: 102.5, target_credits: 300.5, monthly_amount: '50.00' })
   await until('the top-up is paid', async () => (await topUps())[0]?.status === 'paid')
   t.match(await topUps(), [{ credits: 200 }])
   t.equal(await balance(), 301)
+  const { data } = (await customer.send<LedgerList>('/v1/ledger')).body
+  t.same(data[0]?.payment, { amount: '2.50', currency: 'EUR' }, 'Stripe makes no invoice')
 })
 
 t.test('a bank that takes days is waited for', async t => {

@@ -57,7 +57,7 @@ export const payPurchase = (
   state: AccountState,
   atMs: number,
 ): Decided<AccountEvent> => {
-  const { purchaseId, paymentId, amount, currency, tax, invoice = paymentId } = payment
+  const { purchaseId, paymentId, amount, currency, tax, invoice } = payment
   const purchase = state.purchases.get(purchaseId)
   if (!purchase) return refuse('purchase_not_found')
   if (purchase.payment) return repeat(purchaseId)
@@ -67,7 +67,7 @@ export const payPurchase = (
   const grants: Grant[] = [
     {
       ...{ kind: 'purchase', reference: paymentId, reason: 'bought', expiresAt, amountMicros: creditsMicros },
-      payment: { amount, currency, invoice, ...(tax !== undefined && { tax }) },
+      payment: { amount, currency, ...(invoice !== undefined && { invoice }), ...(tax !== undefined && { tax }) },
     },
     ...(bonusMicros === undefined
       ? []

@@ -43,7 +43,7 @@ export const spoken = ({ line, run }: LedgerEntry, { models, keys }: Names): Spo
   }
 }
 
-const whatOf = ({ kind, grantKind }: StatementRow, model = 'an old run'): string => {
+const whatOf = ({ kind, grantKind, reference = '' }: StatementRow, model = 'an old run'): string => {
   switch (kind) {
     case 'debit':
       return model
@@ -52,6 +52,7 @@ const whatOf = ({ kind, grantKind }: StatementRow, model = 'an old run'): string
     case 'release':
       return `Returned, ${model}`
     case 'grant':
+      if (RETURNED.test(reference)) return 'Purchase returned'
       return grantKind ? granted[grantKind] : 'Granted'
     case 'withdrawal':
       return grantKind === 'purchase' ? 'Purchase taken back' : 'Taken back'
@@ -59,6 +60,9 @@ const whatOf = ({ kind, grantKind }: StatementRow, model = 'an old run'): string
       return 'Expired'
   }
 }
+
+/** The references of credits that a refund or dispute had taken. */
+const RETURNED = / returned$/
 
 const granted: Record<GrantKind, string> = {
   welcome: 'Welcome credits',
@@ -70,7 +74,8 @@ const granted: Record<GrantKind, string> = {
 const detailOf = ({ kind, grantKind, reason = '', reference = '', payment }: StatementRow): string => {
   if (payment) {
     const { invoice, amount, currency, tax } = payment
-    return `invoice ${invoice}, ${amount} ${currency}${tax === undefined ? '' : `, ${tax} ${currency} of it tax`}`
+    const source = invoice === undefined ? `payment ${reference}` : `invoice ${invoice}`
+    return `${source}, ${amount} ${currency}${tax === undefined ? '' : `, ${tax} ${currency} of it tax`}`
   }
   if (kind === 'grant' && grantKind === 'welcome') return ''
   const isMoved = kind === 'grant' || kind === 'withdrawal'

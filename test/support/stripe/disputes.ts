@@ -40,7 +40,11 @@ export const escalate = (store: Store, tell: Tell, id: string) => {
 export const closeDispute = (store: Store, tell: Tell, id: string, status: 'won' | 'lost' | 'warning_closed') => {
   const dispute = store.get('dispute', id)
   dispute.status = status
-  if (status === 'won') move(store, dispute, dispute.amount, 0)
+  if (status === 'won') {
+    // The payment can be refunded again.
+    store.get('charge', dispute.charge as string).disputed = false
+    move(store, dispute, dispute.amount, 0)
+  }
   tell('charge.dispute.closed', dispute)
   if (status === 'won') tell('charge.dispute.funds_reinstated', dispute)
 }

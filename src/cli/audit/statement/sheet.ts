@@ -92,9 +92,11 @@ const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: S
     receipt && `price: ${priceOf(receipt)}`,
     reason,
     reference !== undefined && `reference ${reference}`,
-    payment && `${payment.amount} ${payment.currency} paid${taxIn(payment)}, invoice ${payment.invoice}`,
+    payment && `${payment.amount} ${payment.currency} paid${taxIn(payment)}${invoiceIn(payment)}`,
     bookedIn !== undefined && `time of ${monthOf(at)}, booked in ${bookedIn}`,
   ].filter(text => typeof text === 'string')
+
+const invoiceIn = ({ invoice }: Payment): string => (invoice === undefined ? '' : `, invoice ${invoice}`)
 
 const taxIn = ({ tax, currency }: Payment): string => (tax === undefined ? '' : `, ${tax} ${currency} of it tax`)
 

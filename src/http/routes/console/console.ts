@@ -52,6 +52,7 @@ export const consolePages = (dependencies: ConsoleDependencies) => {
     forOperator,
     forFreshOperator: freshOperatorOnly(forOperator, dependencies.services.sessions),
     forAnyone: anyone(sessions, pageStates),
+    pageStates,
     docs: openDocs(dependencies),
     clientIn: ctx => ({
       ...{ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) },

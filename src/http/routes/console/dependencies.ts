@@ -11,6 +11,7 @@ import type { ClientAddress } from '../../connections/client-address.ts'
 import type { Context } from '../../context.ts'
 import type { ForAnyone, ForOwner } from '../../middleware/pages.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
+import type { PageStates } from '../../sessions/page-states.ts'
 import type { Docs } from './docs-index.ts'
 import type { ForOperator } from './operator/for-operator.ts'
 
@@ -47,6 +48,7 @@ export interface PageDependencies extends ConsoleDependencies {
   /** The same for changes of money, access or prices, which need a code of the last hour. */
   forFreshOperator: ForOperator
   forAnyone: ForAnyone
+  pageStates: Pick<PageStates, 'ofOwner'>
   clientIn(ctx: Context): Client
   docs: Docs
 }

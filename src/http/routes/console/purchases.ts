@@ -99,7 +99,7 @@ export const salePartsOf = async (
 /** Buying, for the owner of an account. `showCredits` shows the page of credits, here with what was refused. */
 export const purchasePages = (
   router: Router<RequestState>,
-  { services, clock, forOwner }: PageDependencies,
+  { services, clock, forOwner, pageStates }: PageDependencies,
   showCredits: (ctx: Context, owner: SessionOwner, refused: RefusedPurchase) => Promise<void>,
 ) => {
   const { purchases, withdrawals } = services
@@ -161,6 +161,8 @@ export const purchasePages = (
     purchasePath(':id'),
     forOwner(async (ctx, owner) => {
       const { purchase, isOld } = await settled(owner, String(ctx['params'].id))
+      // The balance beside it has the credits, even if they came this moment.
+      ctx.state.page = await pageStates.ofOwner(ctx, owner)
       const nowMs = clock.nowMs()
       const reloads = purchase.status === 'open' && nowMs - Date.parse(purchase.createdAt) < YOUNG_MS
       if (reloads) ctx.set('Refresh', String(RELOAD_SECONDS))
