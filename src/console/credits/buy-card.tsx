@@ -1,13 +1,13 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { CustomAmount, Pack } from '../../../schemas/packs.ts'
 import { fromMicros } from '../../domain/money.ts'
+import { CREDITS_PATH } from '../../services/purchases/pages.ts'
 import type { ForSale } from '../../services/purchases/purchases.ts'
 import { PageContext } from '../page-state.ts'
 import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
 import { OwnerOnly } from '../parts/own.tsx'
 import { credits, plural } from '../parts/text.ts'
 import { priceOf, TOP_UP } from './purchase-words.ts'
-import { CREDITS } from './range.ts'
 
 export interface BuyCardProps {
   list: ForSale
@@ -38,7 +38,7 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
             account?.isTest ? (
               <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
             ) : (
-              <Form action={CREDITS} id={FORM} class="stack">
+              <Form action={CREDITS_PATH} id={FORM} class="stack">
                 {withdrawalDays > 0 && <Consent days={withdrawalDays} fault={faults.consent} />}
                 {list.canTopUp && <KeepMethod />}
               </Form>
@@ -139,7 +139,7 @@ const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) =>
   const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency, validDays } = custom
   return (
     <div class="custom stack">
-      <form method="get" action={`${CREDITS}#buy`}>
+      <form method="get" action={`${CREDITS_PATH}#buy`}>
         <Field id="credits" label="Another amount" hint={bounds(custom)} fault={faults.credits}>
           <div class="row">
             <input

@@ -1,13 +1,13 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { CREDITS_PATH, invoicePath, purchasePath } from '../../services/purchases/pages.ts'
 import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import { standingClaims } from '../../services/purchases/sales-by-country.ts'
 import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { buyAgainPath, claimWords, invoicePath, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
-import { CREDITS } from './range.ts'
+import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
 import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
 interface PurchaseProps {
@@ -56,7 +56,7 @@ export const PayPage = ({ purchase, url }: { purchase: PurchaseRow; url: string 
             <Icon name="external-link" />
             Continue to payment
           </a>
-          <a class="button quiet" href={CREDITS}>
+          <a class="button quiet" href={CREDITS_PATH}>
             Back to your credits
           </a>
         </div>
@@ -79,7 +79,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
                 : 'Your payment arrived. Since then, it was returned in whole or in part, with its credits.'}
           </p>
           <Actions>
-            <a class="button main" href={CREDITS}>
+            <a class="button main" href={CREDITS_PATH}>
               See your balance
             </a>
             <a class="button" href="/console/playground">
@@ -107,7 +107,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
                 Continue to payment
               </a>
             )}
-            <a class="button" href={`${CREDITS}/purchases/${purchaseId}`}>
+            <a class="button" href={purchasePath(purchaseId)}>
               Reload
             </a>
           </Actions>
@@ -126,7 +126,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
             <a class="button main" href={buyAgainPath(purchase)}>
               Try again
             </a>
-            <a class="button quiet" href={CREDITS}>
+            <a class="button quiet" href={CREDITS_PATH}>
               Back to your credits
             </a>
           </Actions>

@@ -1,5 +1,6 @@
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import type { Money } from '../../ports/payments.ts'
+import { purchasePath } from '../../services/purchases/pages.ts'
 import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import type { WithdrawalPreview } from '../../services/purchases/withdrawals.ts'
 import { PageContext } from '../page-state.ts'
@@ -8,7 +9,7 @@ import { OwnerOnly } from '../parts/own.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { isWithdrawable, priceOf, purchasePath, withdrawalPath } from './purchase-words.ts'
+import { isWithdrawable, priceOf, withdrawalPath } from './purchase-words.ts'
 
 interface WithdrawalProps extends WithdrawalPreview {
   refund: Money

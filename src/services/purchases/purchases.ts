@@ -20,7 +20,7 @@ import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
 import { isPurchaseId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { BUY_PATH } from './offered-credits.ts'
+import { CREDITS_PATH, purchasePath } from './pages.ts'
 import type { PriceList, SaleQuote, Wanted } from './price-list.ts'
 import { payableQuote, purchaseAt } from './quotes.ts'
 import { recordedPayment, SERVICE } from './recorded-payment.ts'
@@ -76,6 +76,7 @@ export interface ForSale extends schemas.PriceList {
   /** Whether accounts can have automatic top-ups. */
   canTopUp: boolean
 }
+
 /** An invoice that customers can see. */
 export type IssuedInvoice = Invoice & { url: string }
 
@@ -174,13 +175,12 @@ export class Purchases {
   ): Promise<Checkout> {
     const { accounts, clock, publicUrl } = this.#dependencies
     const email = mailAddress(await accounts.state(accountId))
-    const page = `${publicUrl()}${BUY_PATH}`
     const credits = `${fromMicros(creditsMicros + bonusMicros)} credits`
     return {
       ...{ purchaseId, accountId, name: name === credits ? name : `${name}: ${credits}`, taxCode, email },
       money: { amount, currency },
-      successUrl: successUrl ?? `${page}/purchases/${purchaseId}`,
-      cancelUrl: cancelUrl ?? page,
+      successUrl: successUrl ?? `${publicUrl()}${purchasePath(purchaseId)}`,
+      cancelUrl: cancelUrl ?? `${publicUrl()}${CREDITS_PATH}`,
       expiresAtMs: clock.nowMs() + CHECKOUT_MS,
       keepsMethod: keepsMethod === true,
     }
