@@ -151,7 +151,7 @@ t.test('after its time, a withdrawal is refused, and nothing offers it', async t
   t.notMatch(await words(PAGE), 'Withdraw from contract here')
   const late = await browser.get(`${path}/withdrawal`)
   t.equal(late.status, 400)
-  t.match(wordsOf(late.text), 'The time to withdraw from this contract ended at')
+  t.match(wordsOf(late.text), 'The right to withdraw from this contract ended at')
   t.equal((await browser.post(`${path}/withdrawal`)).status, 400)
   t.notOk((await typesIn()).includes('WithdrawalDeclared'))
 })
