@@ -185,6 +185,11 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
             </OwnerLink>
           </Fact>
         )}
+        {run.budget !== undefined && (
+          <Fact name="Budget">
+            <bdi>{run.budget}</bdi>
+          </Fact>
+        )}
         {run.usage && (
           <Fact name="Tokens">
             {run.usage.input_tokens} in, {run.usage.output_tokens} out
