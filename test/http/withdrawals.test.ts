@@ -66,7 +66,7 @@ t.test('an owner withdraws in two steps without a script, and gets the rest back
   t.match(await words(PAGE), 'Withdraw from contract here')
   t.match(await words(path), /Withdraw from contract here .* Withdrawal until \d{4}-\d\d-\d\d 12:00:00 UTC/)
   const preview = await words(`${path}/withdrawal`)
-  t.match(preview, /get 12\.37 EUR back, the way that you paid\. 989\.6 credits are then no longer on your account/)
+  t.match(preview, /get 12\.37 EUR back to your payment method\. Your account loses 989\.6 credits/)
   t.match(preview, `Receipt by mail to ${email}`)
   t.match(preview, 'Confirm withdrawal')
   t.notOk((await typesIn()).includes('WithdrawalDeclared'), 'looking declares nothing')

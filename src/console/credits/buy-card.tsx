@@ -11,7 +11,7 @@ import { priceOf, TOP_UP } from './purchase-words.ts'
 
 export interface BuyCardProps {
   list: ForSale
-  /** The next credits pay these first. */
+  /** The debt, which the next credits pay first. */
   owedMicros: number
   /** The ID of the pack that the address names. */
   chosen?: string | undefined
@@ -134,7 +134,7 @@ interface CustomProps {
   faults: BuyCardProps['faults']
 }
 
-/** An amount of the buyer's choice. Without a script, its price is known on the next page. */
+/** An amount that the buyer chooses. The next page has its price. */
 const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) => {
   const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency, validDays } = custom
   return (
@@ -203,8 +203,8 @@ const validity = (validDays: number | undefined): string =>
 
 const lowercase = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** What is left once the credits that the account owes are paid. */
+/** The credits that a purchase leaves after the debt is paid. */
 const afterDebt = (creditsMicros: number, owedMicros: number): string =>
   creditsMicros > owedMicros
-    ? `${credits(creditsMicros - owedMicros)} left once what you owe is paid`
-    : 'all of it pays what you owe'
+    ? `${credits(creditsMicros - owedMicros)} left after your debt is paid`
+    : 'all of it pays your debt'

@@ -30,11 +30,11 @@ export const isWithdrawable = (purchase: PurchaseRow, nowMs: number): boolean =>
 /** All credits of a purchase. */
 export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): number => creditsMicros + bonusMicros
 
-/** The page with the same choice. */
+/** The page of credits with the same choice. */
 export const buyAgainPath = ({ pack, creditsMicros }: PurchaseRow): string =>
   pack === undefined ? `${CREDITS_PATH}?credits=${fromMicros(creditsMicros)}#buy` : `${CREDITS_PATH}?pack=${pack}#buy`
 
-/** Whether the page on which it is paid is still open. */
+/** Whether the payment page is still open. */
 export const isPayable = ({ status, url, expiresAt = '' }: PurchaseRow, nowMs: number): boolean =>
   status === 'open' && url !== undefined && url !== '' && Date.parse(expiresAt) > nowMs
 
@@ -59,7 +59,7 @@ export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'goo
 const isAllOf = (claims: readonly ClaimRow[], purchase: PurchaseRow): boolean =>
   claims.reduce((sum, claim) => sum + minorOf(claim), 0n) >= minorOf(purchase)
 
-/** What has become of a refund or dispute. */
+/** The state of a refund or dispute. */
 export const claimWords = ({ kind, reversedAt }: ClaimRow): string => {
   if (kind === 'refund') return reversedAt === undefined ? 'Credits taken back' : 'Failed, credits are back'
   return reversedAt === undefined ? 'Payment taken back by the bank' : 'Won, credits are back'

@@ -121,7 +121,7 @@ const contentOf = (
           `Paid back: ${refund.amount} ${refund.currency}`,
           '',
           ...(Number(refund.amount) > 0
-            ? ['The money goes back the way that you paid. It is the price of the', 'credits that you have not used.']
+            ? ['This is the price of the credits that you have not used. It goes back to', 'your payment method.']
             : ['Nothing is left to pay back: the credits were used, or paid back before.']),
           'Please keep this mail as your receipt.',
         ],
