@@ -120,8 +120,8 @@ const LotUse = Closed({ lot: LotNumber, amountMicros: PositiveMicros })
 export type LotUse = Static<typeof LotUse>
 
 /**
- * Only purchases have a `payment`. Old purchases have none, and old grants no `lot`. With the `lot` of an earlier grant,
- * the credits return to that lot.
+ * Only purchases have a `payment`. Old purchases have none, and old grants no `lot`. With the `lot` of an earlier
+ * grant, the credits return to that lot.
  */
 export const CreditsGranted = Closed({
   ...grant,

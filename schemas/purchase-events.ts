@@ -25,8 +25,8 @@ export type Money = Static<typeof Money>
 const Reference = Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH })
 
 /**
- * The account wants to buy credits. The event precedes the customer's visit to the page of the payment service, so every
- * payment has a purchase. The bonus is free credits on top of the paid ones.
+ * The account wants to buy credits. The event precedes the customer's visit to the page of the payment service, so
+ * every payment has a purchase. The bonus is free credits on top of the paid ones.
  */
 export const PurchaseOpened = Closed({
   purchaseId: PurchaseId,
@@ -124,8 +124,8 @@ export const PaymentRefunded = Closed(claim)
 export const RefundFailed = Closed({ purchaseId: PurchaseId, claimId: Reference })
 
 /**
- * The customer withdraws from the contract. The refund `claimId` of the `amount` follows in the append; without one, there
- * is nothing to refund.
+ * The customer withdraws from the contract. The refund `claimId` of the `amount` follows in the append; without one,
+ * there is nothing to refund.
  */
 export const WithdrawalDeclared = Closed({ purchaseId: PurchaseId, claimId: Type.Optional(Reference), ...money })
 
