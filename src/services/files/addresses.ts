@@ -1,6 +1,6 @@
 import { isHttp } from '../../domain/http-url.ts'
 import { type Folder, isObjectKey } from '../../ports/object-store.ts'
-import { invoicePath } from '../../services/purchases/pages.ts'
+import { invoicePath } from '../purchases/pages.ts'
 
 /** The path below which the service serves stored files. */
 export const CDN_PATH = '/cdn'
