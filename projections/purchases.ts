@@ -5,7 +5,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** The purchases of each account. */
 export const purchases = projection({
   view: 'purchases',
-  version: 2,
+  version: 3,
   key: event => `${accountOf(event)}/${event.data.purchaseId}`,
   on: {
     PurchaseOpened: (_, event): PurchaseRow => {
@@ -34,6 +34,7 @@ export const purchases = projection({
     RefundFailed: (row, event) => reversed(row, event),
     DisputeWon: (row, event) => reversed(row, event),
   },
+  indexes: { byId: ({ purchaseId }) => purchaseId },
 })
 
 const claimed = (

@@ -8,7 +8,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 9,
+  version: 10,
   key: runKeys,
   on: {
     // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
@@ -93,7 +93,7 @@ const change = (row: RunRow | undefined, { revision }: { revision: number }, cha
 }
 
 const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
-  const { runId, amountMicros, receipt, label } = event.data
+  const { runId, amountMicros, receipt, label, budget } = event.data
   return {
     accountId: accountOf(event),
     runId,
@@ -105,6 +105,7 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
     createdAt: clockOf(event),
     chargedMicros: amountMicros,
     ...(label !== undefined && { label }),
+    ...(budget && { budget: budget.name }),
     ...requester(event),
   }
 }

@@ -1,3 +1,4 @@
+import type { DebitFacts } from '../schemas/account-events.ts'
 import type { Receipt } from '../schemas/catalog.ts'
 import { accountOf } from '../schemas/events.ts'
 import type { KeyId } from '../schemas/primitives.ts'
@@ -11,7 +12,7 @@ import { projection, type RecordedOf } from './define.ts'
  */
 export const statement = projection({
   view: 'statement',
-  version: 6,
+  version: 7,
   key: event => lineKey(accountOf(event), event.revision),
   on: {
     CreditsGranted: (_, event) => ({ ...grantLine(event), kind: 'grant' }),
@@ -51,15 +52,20 @@ const originOf = ({ id, revision, metadata: { at, actor } }: Recorded) => {
 }
 
 const debitLine = (event: RecordedOf<'CreditsDebited'>): StatementRow => {
-  const { receipt, ...rest } = event.data
-  return { ...originOf(event), kind: 'debit', ...rest, ...priced(receipt) }
+  const { receipt, budget: _budget, ...rest } = event.data
+  return { ...originOf(event), kind: 'debit', ...rest, ...priced(receipt), ...purposeOf(event.data) }
 }
 
 const releaseLine = (event: RecordedOf<'CreditsReleased'>): StatementRow => {
   const { receipt, debit, ...rest } = event.data
-  const { label } = debit
-  return { ...originOf(event), kind: 'release', ...rest, ...priced(receipt), ...(label !== undefined && { label }) }
+  return { ...originOf(event), kind: 'release', ...rest, ...priced(receipt), ...purposeOf(debit) }
 }
+
+/** The client's names for a charge. */
+const purposeOf = ({ label, budget }: Pick<DebitFacts, 'label' | 'budget'>) => ({
+  ...(label !== undefined && { label }),
+  ...(budget && { budget: budget.name }),
+})
 
 const priced = ({ model, endpoint, lines, usdPerCreditMicros }: Receipt) => {
   const hasRate = usdPerCreditMicros !== undefined && lines.some(line => line.kind === 'surcharge')
@@ -70,8 +76,8 @@ const priced = ({ model, endpoint, lines, usdPerCreditMicros }: Receipt) => {
 /** An older refund does not repeat its debit. */
 const refundLine = (event: RecordedOf<'CreditsRefunded'>): StatementRow => {
   const { debit, error: _error, lots: _lots, ...rest } = event.data
-  const { model, endpoint, label } = debit ?? {}
-  const run = { ...(model && { model }), ...(endpoint && { endpoint }), ...(label !== undefined && { label }) }
+  const { model, endpoint } = debit ?? {}
+  const run = { ...(model && { model }), ...(endpoint && { endpoint }), ...purposeOf(debit ?? {}) }
   return { ...originOf(event), kind: 'refund', ...rest, ...run }
 }
 

@@ -16,7 +16,7 @@ import {
   Attempt,
   AttemptReason,
   Closed,
-  CURRENCY,
+  Currency,
   Day,
   type EventUnion,
   HttpStatus,
@@ -32,8 +32,8 @@ import {
   MAX_REFERENCE_LENGTH,
   MAX_REFERENCES,
   Micros,
-  MONEY_AMOUNT,
   type Moded,
+  MoneyAmount,
   OneOf,
   PositiveMicros,
   RunId,
@@ -97,11 +97,11 @@ export type GrantKind = Static<typeof GrantKind>
 
 /** The payment for credits: a decimal amount, its currency (ISO 4217), and the invoice, if there is one. */
 export const Payment = Closed({
-  amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
-  currency: Type.String({ pattern: `^${CURRENCY}$` }),
+  amount: MoneyAmount,
+  currency: Currency,
   invoice: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH })),
   /** The tax in the amount, if it is known. */
-  tax: Type.Optional(Type.String({ pattern: `^${MONEY_AMOUNT}$` })),
+  tax: Type.Optional(MoneyAmount),
 })
 export type Payment = Static<typeof Payment>
 
@@ -115,13 +115,13 @@ const grant = {
 }
 /** The credits of the account's first grant are lot 1, those of the second grant are lot 2, and so on. */
 export const LotNumber = Type.Integer({ minimum: 1, maximum: MAX_REFERENCES })
-/** Credits that were used of a lot, or are given back to it. */
+/** Credits that a run uses of a lot, or returns to it. */
 const LotUse = Closed({ lot: LotNumber, amountMicros: PositiveMicros })
 export type LotUse = Static<typeof LotUse>
 
 /**
- * Only purchases have a `payment`. Old purchases have none, and old grants no `lot`. The lot of an earlier grant gets
- * back what was withdrawn from it.
+ * Only purchases have a `payment`. Old purchases have none, and old grants no `lot`. With the `lot` of an earlier
+ * grant, the credits return to that lot.
  */
 export const CreditsGranted = Closed({
   ...grant,
@@ -129,10 +129,10 @@ export const CreditsGranted = Closed({
   lot: Type.Optional(LotNumber),
   expiresAt: Type.Optional(Timestamp),
 })
-/** Reverses a mistaken grant, or a payment that was returned. With `lot`, it takes credits of this lot alone. */
+/** Reverses a mistaken grant, or a returned payment. With `lot`, it takes only credits of this lot. */
 export const CreditsWithdrawn = Closed({ ...grant, lot: Type.Optional(LotNumber) })
 
-/** A lot has reached the end of its time, with what was left of it, or with what a refund has given back since. */
+/** The credits that were left of a lot have expired, or those that a refund has returned to an expired lot. */
 export const CreditsExpired = Closed({ lot: LotNumber, amountMicros: Micros, balanceAfterMicros: Micros })
 
 /** The operator has postponed the expiry of a lot; without `expiresAt`, it never expires. */
@@ -148,9 +148,9 @@ export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPerio
 export type Budget = Static<typeof Budget>
 
 /**
- * A budget of the account, which runs name. With a budget's own name, this changes it. Debits count under `number`:
- * it stays with another amount, and with another period or after a removal the count begins anew. Without a `period`,
- * the amount is for once.
+ * A budget that runs can name. The name of an existing budget changes it. Debits count under `number`, which stays the
+ * same with another amount. With another period, or after a removal, the count begins anew. Without a `period`, the
+ * amount is for once.
  */
 export const BudgetSet = Closed({
   name: Label,
@@ -438,7 +438,7 @@ const cost = {
   units: Type.Optional(BilledUnits),
   /** In millionths of the currency. */
   amountMicros: Type.Optional(Micros),
-  currency: Type.Optional(Type.String({ pattern: `^${CURRENCY}$` })),
+  currency: Type.Optional(Currency),
   source: OneOf(...COST_SOURCES),
   /** 128 random bits, so that the amount cannot be found from the digest by trying. */
   salt: Type.String({ pattern: '^[0-9a-f]{32}$' }),

@@ -545,8 +545,8 @@ export const Environment = Type.Object({
     maximum: 30,
     default: 14,
     description: [
-      'The days after a payment in which customers may withdraw from the contract; 0 if you sell only to businesses:',
-      'then buyers need not consent to begin at once',
+      'The days after a payment in which customers may withdraw from the contract; with 0, for sales only to',
+      'businesses, buyers need not consent to begin at once',
     ].join(' '),
   }),
   METRICS_PORT: Type.Optional(

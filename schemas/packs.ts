@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Line } from './names.ts'
-import { Closed, CURRENCY, MAX_GRANT_MICROS, MAX_NAME_LENGTH, MONEY_AMOUNT, Slug } from './primitives.ts'
+import { Closed, Currency, MAX_GRANT_MICROS, MAX_NAME_LENGTH, MoneyAmount, Slug } from './primitives.ts'
 
-/** The most packs for sale. A page shows them all, and nobody chooses among more. */
+/** The most packs for sale. One page shows them all. */
 export const MAX_PACKS = 20
 
 /** The longest validity of bought credits: ten years. */
@@ -12,7 +12,7 @@ const SoldMicros = Type.Integer({ minimum: 1, maximum: MAX_GRANT_MICROS })
 
 /** `taxCode` is Stripe's (https://docs.stripe.com/tax/tax-codes). Without `validDays`, the credits do not expire. */
 const terms = {
-  currency: Type.String({ pattern: `^${CURRENCY}$` }),
+  currency: Currency,
   taxCode: Type.Optional(Type.String({ pattern: '^txcd_[0-9]{8}$' })),
   validDays: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_VALID_DAYS })),
 }
@@ -24,7 +24,7 @@ export const Pack = Closed({
   creditsMicros: SoldMicros,
   bonusMicros: Type.Optional(SoldMicros),
   /** With exactly the decimals of the currency. */
-  amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
+  amount: MoneyAmount,
   ...terms,
 })
 export type Pack = Static<typeof Pack>

@@ -93,6 +93,9 @@ export const MAX_REFERENCE_LENGTH = 200
 export const MONEY_AMOUNT = '(0|[1-9][0-9]{0,11})(\\.[0-9]{1,4})?'
 export const CURRENCY = '[A-Z]{3}'
 
+export const MoneyAmount = Type.String({ pattern: `^${MONEY_AMOUNT}$` })
+export const Currency = Type.String({ pattern: `^${CURRENCY}$` })
+
 /** References of an account. The account's state has a digest of each and must stay bounded. */
 export const MAX_REFERENCES = 10_000
 

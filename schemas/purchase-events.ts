@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import {
   Closed,
-  CURRENCY,
+  Currency,
   MAX_REASON_LENGTH,
   MAX_REFERENCE_LENGTH,
   Micros,
-  MONEY_AMOUNT,
+  MoneyAmount,
   OneOf,
   PositiveMicros,
   PurchaseId,
@@ -15,8 +15,8 @@ import {
 
 /** A decimal amount with the decimals of its currency (ISO 4217), such as 12.50 EUR. */
 export const money = {
-  amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
-  currency: Type.String({ pattern: `^${CURRENCY}$` }),
+  amount: MoneyAmount,
+  currency: Currency,
 }
 export const Money = Closed(money)
 export type Money = Static<typeof Money>
@@ -25,30 +25,31 @@ export type Money = Static<typeof Money>
 const Reference = Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH })
 
 /**
- * The account wants to buy credits. The event precedes the customer's visit to the page of the payment service, so a
- * payment always has a purchase. The bonus is free credits beside those that are paid for.
+ * The account wants to buy credits. The event precedes the customer's visit to the page of the payment service, so
+ * every payment has a purchase. The bonus is free credits on top of the paid ones.
  */
 export const PurchaseOpened = Closed({
   purchaseId: PurchaseId,
   creditsMicros: PositiveMicros,
   bonusMicros: Type.Optional(PositiveMicros),
   ...money,
-  /** The pack of the price list, and the revision of the catalog that it is from; none for a custom amount. */
+  /** The ID of the pack; missing for a custom amount. */
   pack: Type.Optional(Slug),
+  /** The revision of the catalog that has the price. */
   catalogRevision: Type.Integer({ minimum: 0 }),
   /** The credits expire this many days after the payment; never if missing. */
   validDays: Type.Optional(Type.Integer({ minimum: 1 })),
   /** The payment service keeps the payment method, for top-ups. */
   keepsMethod: Type.Optional(Type.Literal(true)),
-  /** The service buys by itself, with the payment method that was kept of this purchase. */
+  /** For top-ups: the purchase whose payment method was kept. */
   methodOf: Type.Optional(PurchaseId),
-  /** The customer may withdraw for so many days after the payment, and has asked to begin before they end. */
+  /** The customer may withdraw for this many days after the payment, and has asked to begin before they end. */
   withdrawalDays: Type.Optional(Type.Integer({ minimum: 1 })),
   beginAtOnce: Type.Optional(Type.Literal(true)),
 })
 export type PurchaseOpened = Static<typeof PurchaseOpened>
 
-/** Stripe's addresses have about a thousand characters. A longer one than this would end all purchases. */
+/** Stripe's addresses have about a thousand characters. If they exceeded this, all purchases would fail. */
 const MAX_CHECKOUT_URL_LENGTH = 10_000
 
 /** The payment service has a page for the payment, until `expiresAt`. */
@@ -69,13 +70,13 @@ const Address = Type.Record(Type.String({ maxLength: 32 }), Type.String({ maxLen
   maxProperties: 10,
 })
 
-/** What else shows where the customer is: the country of the card, and whether a tax ID was given. */
+/** Further evidence of the customer's country. `taxId` says whether the customer gave a tax ID. */
 const Evidence = Closed({ cardCountry: Type.Optional(Country), taxId: Type.Optional(Type.Literal(true)) })
 export type Evidence = Static<typeof Evidence>
 
 /**
- * The payment has arrived, and its credits follow. `amount` is all that was paid, with the `tax` in it. `country` is
- * that of the invoice address, by ISO 3166-1. The `evidence` is as much as the payment service had told by then.
+ * The payment has arrived, and its credits follow. `amount` includes the `tax`. `country` is the country of the invoice
+ * address, by ISO 3166-1. `evidence` has what the payment service had reported by then.
  */
 export const PurchasePaid = Closed({
   purchaseId: PurchaseId,
@@ -90,16 +91,16 @@ export const PurchasePaid = Closed({
 })
 export type PurchasePaid = Static<typeof PurchasePaid>
 
-/** What the payment service keeps of a payment, in the currency in which it pays out. It is known later. */
+/** The fee that the payment service keeps of a payment, in the currency of its payouts. It is known only later. */
 export const FeeCharged = Closed({ purchaseId: PurchaseId, ...money })
 
-/** Nothing was paid: the customer's time is over, or the payment failed. A payment may still arrive. */
+/** Nothing was paid in time, or the payment failed. A payment may still arrive. */
 export const PurchaseClosed = Closed({ purchaseId: PurchaseId, reason: OneOf('expired', 'failed') })
 
 /**
- * A claim on a payment, for all of it or a part. `claimId` is the payment service's, or that of our request. The
- * `creditsMicros` are what the money had bought. Of these, `withdrawnMicros` were left in the lot, and as many of the
- * bonus as belong to them, as far as they were left, were `bonusWithdrawnMicros`.
+ * A claim on a payment or a part of it. `claimId` is from the payment service, or from our request. `creditsMicros` are
+ * the credits that the money had bought. Of these, `withdrawnMicros` were left in the lot. `bonusWithdrawnMicros` are
+ * their share of the bonus, if it was left.
  */
 const claim = {
   purchaseId: PurchaseId,
@@ -115,27 +116,27 @@ const claim = {
  * that they cannot be used meanwhile. The payment service then gets `claimId` as the key of the refund.
  */
 export const RefundRequested = Closed({ ...claim, reason: Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }) })
-/** The payment service has accepted the refund that was requested. */
+/** The payment service has accepted a requested refund. */
 export const RefundAccepted = Closed({ purchaseId: PurchaseId, claimId: Reference, refundId: Reference })
-/** Somebody has returned money at the payment service itself. */
+/** The payment was refunded at the payment service itself. */
 export const PaymentRefunded = Closed(claim)
 /** The money did not reach the customer, so the credits come back. */
 export const RefundFailed = Closed({ purchaseId: PurchaseId, claimId: Reference })
 
 /**
- * The customer withdraws from the contract. `amount` is paid back, by the refund `claimId` that follows in the append;
- * without one, everything was used.
+ * The customer withdraws from the contract. The refund `claimId` of the `amount` follows in the append; without one,
+ * there is nothing to refund.
  */
 export const WithdrawalDeclared = Closed({ purchaseId: PurchaseId, claimId: Type.Optional(Reference), ...money })
 
-/** The customer's bank takes the money back. What was used of the credits is owed. */
+/** The customer's bank takes the money back. The account owes the credits that were used. */
 export const PaymentDisputed = Closed({ ...claim, owedMicros: Micros })
 /** The bank has decided against its customer, so the credits come back. */
 export const DisputeWon = Closed({ purchaseId: PurchaseId, claimId: Reference })
 
-/** Credits that were used and not paid for after all. They are no part of the balance. */
+/** Used credits of a disputed payment. They are not part of the balance. */
 export const CreditsOwed = Closed({ claimId: Reference, amountMicros: PositiveMicros, owedAfterMicros: Micros })
-/** Owed credits that a grant has paid, or that a dispute that was won has ended. */
+/** Owed credits that other credits have paid, or that ended with a won dispute. */
 export const CreditsSettled = Closed({ claimId: Reference, amountMicros: PositiveMicros, owedAfterMicros: Micros })
 
 export const purchaseEvents = {

@@ -3,9 +3,9 @@ import { Closed, MAX_REFERENCE_LENGTH, OneOf, PositiveMicros, Timestamp } from '
 import { money } from './purchase-events.ts'
 
 /**
- * The owner lets the service buy credits whenever runs leave less than `underMicros`: as many as `creditsMicros`, or
- * as many as bring the balance to `targetMicros`. The service charges the payment method of an earlier purchase, and at
- * most `monthlyAmount` in a calendar month in UTC. Replaces all earlier settings.
+ * The owner lets the service buy credits when a run leaves less than `underMicros`: either `creditsMicros`, or whatever
+ * brings the balance to `targetMicros`. The service charges the payment method of an earlier purchase, up to
+ * `monthlyAmount` in a calendar month in UTC. Replaces all earlier settings.
  */
 export const TopUpSet = Closed({
   underMicros: PositiveMicros,
@@ -13,18 +13,18 @@ export const TopUpSet = Closed({
   targetMicros: Type.Optional(PositiveMicros),
   monthlyAmount: money.amount,
   currency: money.currency,
-  /** The owner asks that the credits of each top-up can be used before the days for its withdrawal end. */
+  /** The owner asks for the credits of each top-up before its days for withdrawal end. */
   beginAtOnce: Type.Optional(Type.Literal(true)),
 })
 export type TopUpSet = Static<typeof TopUpSet>
 
-/** The service buys nothing by itself any more. */
+/** Top-ups are off. */
 export const TopUpRemoved = Closed({ reason: OneOf('owner', 'failures', 'erased') })
 
-/** The service is to buy credits, at the time `at`. No other top-up becomes due until this one is settled. */
+/** A top-up becomes due at the time `at`, and no other until it is settled. */
 export const TopUpDue = Closed({ at: Timestamp })
 
-/** `unneeded`: the account has enough credits by now, or may not run. The code says why a top-up failed. */
+/** `unneeded`: the account now has enough credits, or may not run. `code` is the reason of a failure. */
 export const TopUpSettled = Closed({
   outcome: OneOf('paid', 'failed', 'unneeded'),
   code: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH })),

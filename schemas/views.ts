@@ -93,6 +93,8 @@ export interface RunRow extends Moded {
   /** Set if neither input, metadata nor texts were kept. */
   store?: false
   label?: string
+  /** The named budget that it was charged to. */
+  budget?: string
   /** The key of the request; missing if a person was signed in. */
   keyId?: KeyId
   request?: { key: string; hash: string }
@@ -119,6 +121,7 @@ export interface StatementRow {
   model?: string
   endpoint?: string
   label?: string
+  budget?: string
   /** The StatementPrice of a debit or a release as JSON. Many debits have the same text, so it is parsed only once. */
   priceText?: string
 }

@@ -86,6 +86,7 @@ export const LedgerLine = Closed({
   expires_at: Type.Optional(about(Timestamp, 'When granted credits expire; missing if never.')),
   key_id: Type.Optional(about(KeyId, 'The ID of the API key that caused the line.', 'key_01m820ba0efvgrrk8fytq86g1b')),
   label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
+  budget: Type.Optional(about(Label, 'The named budget that the run was charged to.', 'customer 17')),
 })
 export type LedgerLine = Static<typeof LedgerLine>
 

@@ -1,17 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { MAX_PACKS, MAX_VALID_DAYS } from '../packs.ts'
-import { Closed, CURRENCY, MONEY_AMOUNT, Slug, Url } from '../primitives.ts'
+import { Closed, Currency, MoneyAmount, Slug, Url } from '../primitives.ts'
 import { about } from './about.ts'
 
 const Credits = (description: string, example: number) => about(Type.Number({ minimum: 0 }), description, example)
 
 const price = {
-  amount: about(
-    Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
-    'The price as a decimal number, with the decimals of the currency.',
-    '12.50',
-  ),
-  currency: about(Type.String({ pattern: `^${CURRENCY}$` }), 'The currency of the price, by ISO 4217.', 'EUR'),
+  amount: about(MoneyAmount, 'The price as a decimal number, with the decimals of the currency.', '12.50'),
+  currency: about(Currency, 'The currency of the price, by ISO 4217.', 'EUR'),
 }
 
 const validDays = about(

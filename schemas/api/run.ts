@@ -291,6 +291,7 @@ export const Run = Closed({
   store: Type.Optional(about(Type.Literal(false), '`false` if nothing of the run is kept.', false)),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
   label: Type.Optional(about(Label, 'The label of the request.', 'spring campaign')),
+  budget: Type.Optional(about(Label, 'The named budget that the run was charged to.', 'customer 17')),
   warnings: Type.Optional(
     about(
       Type.Array(RunWarning),

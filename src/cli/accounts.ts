@@ -70,8 +70,8 @@ export const accountsCommand = (): Command => {
   command
     .command('find <id>')
     .description(
-      'show the account of an e-mail address, or of any ID: of an account, run, key, upload, request or job of a ' +
-        'provider; a key itself is found too',
+      'show the account of an e-mail address, or of any ID: of an account, run, key, upload, purchase, request or ' +
+        'job of a provider; a key itself is found too',
     )
     .option('--json', 'print JSON')
     .action(async (id, options, command) => {
@@ -206,6 +206,8 @@ const accountOf = (found: Found): AccountId => {
       return found.key.accountId
     case 'upload':
       return found.upload.accountId
+    case 'purchase':
+      return found.purchase.accountId
   }
 }
 

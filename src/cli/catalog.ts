@@ -12,10 +12,9 @@ import { compileCheck } from '../services/schema-check.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany } from './print.ts'
+import { addPublishing, NO_DIFFERENCES } from './publishing.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
-
-const nothing = 'No differences.'
 
 export const catalogCommand = (): Command => {
   const command = new Command('catalog')
@@ -57,40 +56,19 @@ export const catalogCommand = (): Command => {
       console.log(JSON.stringify(families, null, 2))
     })
 
-  command
-    .command('diff [file]')
-    .description('show what "publish" would change with a JSON file, or without a file')
-    .option('--json', 'print JSON')
-    .action(async (file, options, command) => {
-      const caller = operatorOf(command)
-      const families = await readFamilies(file)
-      const { state, commands } = await withCore(async ({ services }) =>
-        unwrap(await services.catalog.compare(caller, families)),
-      )
-      printMany(
-        commands.flatMap(change => describe(state, change)),
-        options,
-        nothing,
-      )
-    })
-
-  command
-    .command('publish [file]')
-    .description(
-      [
-        'publish the families of a JSON file, which the service keeps when it starts;',
-        'without a file, restore the catalog of this version',
-      ].join(' '),
-    )
-    .option('--json', 'print JSON')
-    .action(async (file, options, command) => {
-      const caller = operatorOf(command)
-      const families = await readFamilies(file)
-      await withCore(async ({ services }) => {
-        const applied = unwrap(await services.catalog.publish(caller, families))
-        printMany(applied.map(summarize), options, nothing)
-      })
-    })
+  addPublishing(command, {
+    description: [
+      'publish the families of a JSON file, which the service keeps when it starts;',
+      'without a file, restore the catalog of this version',
+    ].join(' '),
+    read: readFamilies,
+    compare: async ({ services }, caller, families) => {
+      const { state, commands } = unwrap(await services.catalog.compare(caller, families))
+      return commands.flatMap(change => describe(state, change))
+    },
+    publish: async ({ services }, caller, families) =>
+      unwrap(await services.catalog.publish(caller, families)).map(summarize),
+  })
 
   command
     .command('withdraw <family>')
@@ -100,7 +78,7 @@ export const catalogCommand = (): Command => {
       const caller = operatorOf(command)
       await withCore(async ({ services }) => {
         const applied = unwrap(await services.catalog.withdraw(caller, familyId))
-        printMany(applied.map(summarize), options, nothing)
+        printMany(applied.map(summarize), options, NO_DIFFERENCES)
       })
     })
 
@@ -118,9 +96,8 @@ const availabilityOf = (endpoints: ModelEndpoint[]): string => {
 
 const checkFamilies = compileCheck(Families)
 
-/** The families in a JSON file, which holds one family or a list; undefined without a file. */
-const readFamilies = async (path: string | undefined): Promise<Family[] | undefined> => {
-  if (path === undefined) return undefined
+/** The families in a JSON file, which holds one family or a list. */
+const readFamilies = async (path: string): Promise<Family[]> => {
   const families = await readFile(path, 'utf8')
     .then(text => [JSON.parse(text)].flat())
     .catch(error => {

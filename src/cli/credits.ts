@@ -1,10 +1,19 @@
 import { Command, Option } from 'commander'
 import { GRANT_KINDS, type GrantKind, type Payment } from '../../schemas/account-events.ts'
 import { CURRENCY, MONEY_AMOUNT } from '../../schemas/primitives.ts'
+import { minorOf } from '../domain/account/purchases.ts'
 import { decimalsOf } from '../domain/currencies.ts'
 import { decimalsIn, withDecimals } from '../domain/decimal-amounts.ts'
 import { fromMicros } from '../domain/money.ts'
-import { checkInvoice, checkReason, checkReference, parseCredits, parseExpiry, positive } from './arguments.ts'
+import {
+  checkInvoice,
+  checkReason,
+  checkReference,
+  parseAmount,
+  parseCredits,
+  parseExpiry,
+  positive,
+} from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printOne } from './print.ts'
@@ -15,6 +24,7 @@ export const creditsCommand = (): Command => {
   const command = new Command('credits')
   addMove(command, 'grant', 'add credits to an account', 'courtesy')
     .option('--paid <money>', "amount paid for a purchase, such as '25.00 EUR'")
+    .option('--tax <number>', 'tax in the amount paid, such as 3.99 (default: unknown)')
     .option('--invoice <text>', 'invoice of a purchase (default: the reference)')
     .option('--expires <time>', 'when the credits expire, such as 2027-01-31 (default: never)')
   addExtend(command)
@@ -66,7 +76,7 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
             account_id: account,
             [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
             reference: result.reference,
-            ...(payment && { paid: moneyText(payment), invoice: payment.invoice }),
+            ...(payment && { paid: moneyText(payment), tax: taxText(payment), invoice: payment.invoice }),
             ...(expiresAt !== undefined && { expires_at: expiresAt }),
             ...(options.json && { repeated: !result.isNew }),
             credits_balance: fromMicros(result.balanceMicros),
@@ -81,28 +91,39 @@ const REPEATED = 'Already recorded under this reference. Nothing changed: the fi
 interface PurchaseOptions {
   kind: GrantKind
   paid?: string
+  tax?: string
   invoice?: string
   reference?: string
 }
 
 /** The payment of a purchase; undefined for other kinds. Throws OperatorError if it is missing or not allowed. */
-const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions): Payment | undefined => {
+const parsePayment = ({ kind, paid, tax, invoice, reference }: PurchaseOptions): Payment | undefined => {
   if (kind !== 'purchase') {
-    if (paid === undefined && invoice === undefined) return undefined
-    throw new OperatorError('Only a purchase has a payment: add --kind purchase, or omit --paid and --invoice.')
+    if (paid === undefined && tax === undefined && invoice === undefined) return undefined
+    throw new OperatorError('Only a purchase has a payment: add --kind purchase, or omit --paid, --tax and --invoice.')
   }
   const money = parseMoney(paid)
   const named = invoice ?? reference
   if (named === undefined) throw new OperatorError('A purchase needs an invoice: give --invoice or --reference.')
   checkInvoice(named)
-  return { ...money, invoice: named }
+  return { ...money, invoice: named, ...(tax !== undefined && { tax: parseTax(tax, money) }) }
 }
+
+/** Throws OperatorError for more tax than was paid. */
+const parseTax = (text: string, { amount, currency }: Money): string => {
+  const tax = parseAmount(text, currency)
+  if (minorOf({ amount: tax }) > minorOf({ amount: parseAmount(amount, currency) }))
+    throw new OperatorError(`The tax of ${tax} ${currency} is more than the amount paid.`)
+  return tax
+}
+
+type Money = Pick<Payment, 'amount' | 'currency'>
 
 /**
  * An amount in a current currency, with no more decimals than the currency has: `1.000 EUR` means a thousand in most of
  * Europe. Throws OperatorError.
  */
-const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
+const parseMoney = (paid = ''): Money => {
   const { amount, currency } = PAID.exec(paid)?.groups ?? {}
   if (!amount || !currency)
     throw new OperatorError(
@@ -113,7 +134,7 @@ const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
     )
   const most = decimalsOf(currency)
   if (most === undefined) throw new OperatorError(`${currency} is not a current ISO 4217 currency.`)
-  if ((amount.split('.')[1] ?? '').length > most)
+  if (decimalsIn(amount) > most)
     throw new OperatorError(
       [
         `${JSON.stringify(paid)} is not clear: an amount in ${currency} has ${most || 'no'} decimals.`,
@@ -126,6 +147,7 @@ const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
 const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`)
 
 /** A payment with all the decimals of its currency. */
-const moneyText = ({ amount, currency }: Payment): string => {
-  return `${withDecimals(amount, Math.max(decimalsOf(currency) ?? 0, decimalsIn(amount)))} ${currency}`
-}
+const moneyText = ({ amount, currency }: Money): string =>
+  `${withDecimals(amount, Math.max(decimalsOf(currency) ?? 0, decimalsIn(amount)))} ${currency}`
+
+const taxText = ({ tax, currency }: Payment): string | undefined => tax && `${tax} ${currency}`

@@ -7,10 +7,9 @@ import { customAmountItem, packItem } from '../services/purchases/pack-item.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany } from './print.ts'
+import { addPublishing } from './publishing.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
-
-const nothing = 'No differences.'
 
 export const packsCommand = (): Command => {
   const command = new Command('packs')
@@ -34,43 +33,27 @@ export const packsCommand = (): Command => {
       console.log(JSON.stringify(list, null, 2))
     })
 
-  command
-    .command('diff [file]')
-    .description('show what "publish" would change with a JSON file, or without a file')
-    .option('--json', 'print JSON')
-    .action(async (file, options, command) => {
-      const caller = operatorOf(command)
-      const list = readFile(file)
-      const { published, command: change } = await withCore(async ({ services }) =>
-        unwrap(await services.priceList.compare(caller, list)),
-      )
-      printMany(change ? differences(published, change) : [], options, nothing)
-    })
-
-  command
-    .command('publish [file]')
-    .description(
-      [
-        'publish the price list of a JSON file, which the service keeps when it starts, and show what it changed;',
-        'without a file, publish the price list of PACKS',
-      ].join(' '),
-    )
-    .option('--json', 'print JSON')
-    .action(async (file, options, command) => {
-      const caller = operatorOf(command)
-      const list = readFile(file)
-      await withCore(async ({ services }) => {
-        const { published } = unwrap(await services.priceList.compare(caller, list))
-        const applied = unwrap(await services.priceList.publish(caller, list))
-        printMany(applied ? differences(published, applied) : [], options, nothing)
-      })
-    })
+  addPublishing(command, {
+    description: [
+      'publish the price list of a JSON file, which the service keeps when it starts, and show what it changed;',
+      'without a file, publish the price list of PACKS',
+    ].join(' '),
+    read: readFile,
+    compare: async ({ services }, caller, list) => {
+      const { published, command } = unwrap(await services.priceList.compare(caller, list))
+      return command ? differences(published, command) : []
+    },
+    publish: async ({ services }, caller, list) => {
+      const { published } = unwrap(await services.priceList.compare(caller, list))
+      const applied = unwrap(await services.priceList.publish(caller, list))
+      return applied ? differences(published, applied) : []
+    },
+  })
 
   return command
 }
 
-const readFile = (path: string | undefined): PriceList | undefined => {
-  if (path === undefined) return undefined
+const readFile = (path: string): PriceList => {
   const read = readPriceList(path)
   if ('fault' in read) throw new OperatorError(`${read.fault}.`)
   return read.list

@@ -55,7 +55,7 @@ const refundCommand = (): Command =>
     .action(async (id, { amount: text, reason, ...options }, command) => {
       const caller = operatorOf(command)
       checkReason(reason)
-      await withCore(async ({ services: { purchaseRefunds } }) => {
+      await withCore(async ({ config, services: { purchaseRefunds } }) => {
         const { currency } = unwrap(await purchaseRefunds.find(caller, id))
         const amount = text === undefined ? undefined : parseAmount(text, currency)
         const refunded = unwrap(await purchaseRefunds.refund(caller, id, { amount, reason }))
@@ -72,7 +72,7 @@ const refundCommand = (): Command =>
           },
           options,
         )
-        if (!options.json) console.log(FOLLOWS)
+        if (!options.json) console.log(config.payments ? FOLLOWS : NO_KEY)
       })
     })
 
@@ -80,6 +80,8 @@ const FOLLOWS = [
   'The service asks Stripe for the money within seconds, or when it runs again. If the refund fails, the credits come',
   'back, and "tollgate purchases show" shows when. Its log says why.',
 ].join('\n')
+
+const NO_KEY = 'STRIPE_SECRET_KEY is not set here. Stripe is asked for the money once the service runs with this key.'
 
 const reportCommand = (): Command =>
   new Command('report')

@@ -96,6 +96,7 @@ const details = (run: RunRow) => ({
   test: run.livemode === false,
   key_id: run.keyId ?? null,
   label: run.label ?? null,
+  budget: run.budget ?? null,
   started_at: run.startedAt ?? null,
   provider: run.provider ?? null,
   error: run.error?.code ?? null,

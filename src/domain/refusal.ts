@@ -148,11 +148,10 @@ export interface LedgerRefusals {
    */
   insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace; offers?: CreditsOffer[] }
   lot_not_found: { lots: number }
-  /** What is left of the lot has expired. */
   lot_expired: object
-  /** The lot would end earlier. */
+  /** The lot would expire earlier than now, or never expires. */
   lot_not_extended: { expiresAt: string | undefined }
-  /** The lot has not reached its end, or the next notice of it. */
+  /** The lot does not expire now, and no notice of its expiry is due. */
   lot_not_due: object
   reference_mismatch: { amountMicros: number }
   too_many_references: { limit: number }
@@ -177,11 +176,11 @@ export interface LedgerRefusals {
 export interface PurchaseRefusals {
   /** The payment service has not signed the report, or not within the last five minutes. */
   report_not_signed: { fault: 'missing' | 'old' | 'forged' }
-  /** The payment service has signed the report, and something in it is not as it documents. */
+  /** The payment service has signed the report, but it is not as documented. */
   report_unreadable: object
-  /** Exactly one of a pack and an amount of credits is to be given. */
+  /** A purchase needs either a pack or an amount of credits. */
   purchase_ambiguous: object
-  /** The page to return to has an address that no browser should be sent to. */
+  /** No browser should be sent to this address. */
   return_url_invalid: { parameter: 'success_url' | 'cancel_url'; fault: WebhookUrlFault }
   /** The payment service cannot take this amount. */
   amount_not_payable: { reason: string }
@@ -191,28 +190,27 @@ export interface PurchaseRefusals {
   begin_at_once_required: { days: number }
   /** The purchase is not paid, or the payment service has no invoice for it. */
   invoice_not_found: object
-  /** The payment service is asked about an account's purchases only so often. */
+  /** The number of questions to the payment service is limited for each account. */
   too_many_invoices: { retryAfterMs: number }
-  /** An account opens only so many purchases in an hour. */
   too_many_purchases: { limit: number; retryAfterMs: number }
-  /** Credits that were used and not paid for after all. */
+  /** Credits of a disputed payment were used. */
   credits_owed: { owedMicros: number; offers?: CreditsOffer[] }
   /** No paid purchase has a payment method that was kept. */
   no_kept_method: object
   /** The payment service computes the tax on its own pages only, or sells there itself. */
   top_ups_unavailable: object
-  /** No top-up would fit into a month. */
+  /** A top-up can cost more than the monthly amount. */
   monthly_amount_too_low: { price: string; currency: string }
   monthly_amount_invalid: { currency: string }
   target_too_low: { underMicros: number }
   top_up_not_found: object
-  /** Exactly one of an amount and a target is to be given. */
+  /** Top-ups need either an amount or a target. */
   top_up_ambiguous: object
   /** Another process has settled it, or its time has not come. */
   top_up_not_due: object
-  /** Refunds that were requested, and that the payment does not cover beside a claim that was made. */
+  /** The payment is too small for a claim and for these refunds, which were requested and not made. */
   refunds_uncovered: { refunds: { claimId: string; amount: string; currency: string }[] }
-  /** `most` is the money whose credits are all left. */
+  /** `most` is the price of the credits that are left. */
   refund_above_rest: { most: string; currency: string }
   /** The purchase has no right of withdrawal, such as one between businesses. */
   withdrawal_not_offered: object
@@ -271,7 +269,6 @@ export interface CatalogRefusals {
 export interface SaleRefusals {
   packs_unchanged: object
   packs_invalid: { fault: PacksFault }
-  /** Neither packs nor custom amounts. */
   nothing_for_sale: object
   /** `known` are the packs for sale. */
   pack_unknown: { pack: string; known: readonly string[] }

@@ -86,7 +86,7 @@ export class Presenter {
   /** `input` and `warnings` are shown only if given. */
   run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
     const { provider, startedAt, completedAt, refundedMicros, releasedMicros, usage, finishReason } = row
-    const { output, error, metadata, store, label } = row
+    const { output, error, metadata, store, label, budget } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -110,6 +110,7 @@ export class Presenter {
       ...(store === false && { store }),
       ...(metadata && { metadata }),
       ...(label !== undefined && { label }),
+      ...(budget !== undefined && { budget }),
       ...(warnings && { warnings }),
     }
   }

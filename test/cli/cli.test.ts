@@ -198,19 +198,21 @@ t.test('credits grant: a purchase records what was paid, and for which invoice',
     [['purchase', '--reference', 'r-17', '--paid', '25.00 BTC'], /BTC is not a current ISO 4217 currency/],
     [['purchase', '--paid', '25.00 EUR'], /needs an invoice: give --invoice or --reference/],
     [['courtesy', '--paid', '25.00 EUR'], /Only a purchase has a payment/],
+    [['courtesy', '--tax', '3.99'], /Only a purchase has a payment/],
+    [['purchase', '--reference', 'r-17', '--paid', '25 EUR', '--tax', '25.01'], /tax of 25\.01 EUR is more than/],
   ] as const) {
     const { code, stderr } = await tollgate(...grant, ...options)
     t.equal(code, 1)
     t.match(stderr, told)
   }
-  const first = await json(t, ...grant, 'purchase', '--reference', 'r-17', '--paid', '25.00 EUR')
-  t.match(first, { paid: '25.00 EUR', invoice: 'r-17' }, 'the command repeats what it has understood')
+  const first = await json(t, ...grant, 'purchase', '--reference', 'r-17', '--paid', '25.00 EUR', '--tax', '3.9')
+  t.match(first, { paid: '25.00 EUR', tax: '3.90 EUR', invoice: 'r-17' }, 'the command repeats what it has understood')
   t.match(await text(t, ...grant, 'purchase', '--invoice', 'i-18', '--paid', '0.5USD'), /^paid +0\.50 USD$/m)
   const grants = (await collect(service.core.log.readStream(accountStream(accountId), 2))).slice(-2)
   t.match(
     grants.map(({ data }) => (data as { payment: object }).payment),
     [
-      { amount: '25.00', currency: 'EUR', invoice: 'r-17' },
+      { amount: '25.00', currency: 'EUR', invoice: 'r-17', tax: '3.90' },
       { amount: '0.5', currency: 'USD', invoice: 'i-18' },
     ],
   )

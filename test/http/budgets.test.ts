@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { BudgetList, NamedBudget } from '../../schemas/api/budget.ts'
 import type { ErrorBody } from '../../schemas/api/error.ts'
+import type { LedgerList } from '../../schemas/api/ledger.ts'
 import { call, connect, refusal } from '../mcp/support.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
@@ -32,7 +33,8 @@ t.test('a budget limits the runs that name it, and no others', async t => {
   const made = await set(customer, { name: 'a task', credits: 25 })
   t.equal(made.status, 201)
   t.same(made.body, { object: 'budget', name: 'a task', credits: 25, spent_credits: 0, credits_left: 25 })
-  for (let run = 1; run <= 2; run++) t.equal((await customer.run({ ...picture, budget: 'a task' })).status, 200)
+  for (let run = 1; run <= 2; run++)
+    t.match(await customer.run({ ...picture, budget: 'a task' }), { status: 200, body: { budget: 'a task' } })
   const { status, body } = await customer.run({ ...picture, budget: 'a task' })
   t.equal(status, 402)
   t.match(body.error, {
@@ -41,6 +43,8 @@ t.test('a budget limits the runs that name it, and no others', async t => {
   })
   t.notOk('renews_at' in body.error)
   t.match((await get(customer, 'a task')).body, { spent_credits: 20, credits_left: 5 })
+  const { body: ledger } = await customer.send<LedgerList>('/v1/ledger?kind=debit')
+  t.match(ledger.data, [{ budget: 'a task' }, { budget: 'a task' }], 'the ledger names it')
   t.equal(await customer.balance(), 80)
   t.equal((await customer.run(picture)).status, 200)
   const raised = await set(customer, { name: 'a task', credits: 30 })

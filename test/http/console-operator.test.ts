@@ -11,6 +11,7 @@ import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { doneFor } from '../support/done.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { openPurchase, purchaseId } from '../support/purchase-samples.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
@@ -294,6 +295,7 @@ const searchFor = async (browser: BrowserClient, query: string) =>
 
 t.test('the search takes any ID, and owners find only their own things', async t => {
   const stranger = await openAccount(service)
+  await service.core.accounts.execute(caller, stranger.accountId, openPurchase())
   const requestId = 'order-4711.a'
   const { body } = await stranger.run(picture, { 'X-Request-Id': requestId })
   const run = body.run_id as string
@@ -317,6 +319,7 @@ t.test('the search takes any ID, and owners find only their own things', async t
     [stranger.keyId, `${account}#${stranger.keyId}`],
     [stranger.apiKey, `${account}#${stranger.keyId}`],
     [upload.id, account],
+    [purchaseId(), account],
   ]
   for (const [text, page] of found) {
     t.match(await searchFor(operator, text), { status: 303, location: page }, text)
@@ -326,6 +329,7 @@ t.test('the search takes any ID, and owners find only their own things', async t
     'acct_',
     'run_',
     run.slice(0, -1),
+    purchaseId().slice(0, -1),
     '%',
     '/',
     'request/',
@@ -338,13 +342,16 @@ t.test('the search takes any ID, and owners find only their own things', async t
   t.notMatch((await searchFor(operator, hostile)).text, hostile)
 })
 
-t.test('owners find their own runs, keys and uploads, and pages by name', async t => {
+t.test('owners find their own runs, keys, uploads and purchases, and pages by name', async t => {
   await owner.post('/console/keys', { name: 'website' })
   const [key = ''] = /key_\w+/.exec((await owner.get('/console/keys')).text) ?? []
   t.match(await searchFor(owner, key), { status: 303, location: `/console/keys#${key}` })
   const { body: run } = await owner.send<{ run_id: string }>('POST', '/v1/run', picture, { 'X-Request-Id': 'mine-1' })
   for (const text of [run.run_id, 'mine-1'])
     t.match(await searchFor(owner, text), { status: 303, location: `/console/runs/${run.run_id}` })
+  await service.core.accounts.execute(caller, ada, openPurchase({ purchase: 2 }))
+  const purchase = `/console/credits/purchases/${purchaseId(2)}`
+  t.match(await searchFor(owner, purchaseId(2)), { status: 303, location: purchase })
   t.match(await searchFor(owner, 'play'), { status: 200, text: /href="\/console\/playground" data-item/ })
   t.notMatch(wordsOf((await searchFor(owner, 'catalog')).text), /Catalog Page/)
   t.match(wordsOf((await searchFor(operator, 'catalog')).text), /Catalog Page/)

@@ -47,7 +47,7 @@ export const customerOf = (account: string): string => {
 export const lotName = (account: string, { isPaid, number }: Pick<Lot, 'isPaid' | 'number'>): string =>
   `${isPaid ? 'Paid' : 'Free'}:${customerOf(account)}:Lot${number}`
 
-/** What we owe of a lot. */
+/** The liability for the credits that are left of a lot. */
 export const liabilityOf = (lot: string): string => `Liabilities:Credits:${lot}`
 
 export const grantsOf = (kind: string): string => `Equity:Grants:${capitalized(kind)}`

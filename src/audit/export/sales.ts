@@ -1,5 +1,6 @@
 import { accountIn, type RecordedEvent } from '../../../schemas/events.ts'
 import type { Money, PurchasePaid } from '../../../schemas/purchase-events.ts'
+import { decimalsIn } from '../../domain/decimal-amounts.ts'
 import { microsOf } from '../decimal.ts'
 import { CREDIT, customerOf, grantsOf, lotName } from './names.ts'
 
@@ -9,7 +10,7 @@ const MONEY = 'Assets:Payments'
 const FEES = 'Expenses:Fees'
 const TAX = 'Liabilities:Tax'
 
-/** The paid credits on one side, and the money without tax that they were sold for on the other. */
+/** Holds the paid credits, and the money without tax from their sale. */
 const SOLD = grantsOf('purchase')
 
 /** As usual in such books, liabilities and revenues grow by negative amounts, so that an entry adds up to zero. */
@@ -34,7 +35,7 @@ interface Sale {
   money: Money
   paid: Part
   tags: Record<string, string | undefined>
-  /** The claims that stand. */
+  /** The standing claims. */
   claims: Map<string, Part>
 }
 
@@ -58,7 +59,7 @@ const SALE_EVENTS = new Set([
 
 export const isOfSale = (type: string): boolean => SALE_EVENTS.has(type)
 
-/** The money that customers paid for credits and took back, and the credits that they owe. */
+/** Books the money of payments, refunds and disputes, and owed credits. */
 export class Sales {
   /** By purchase. */
   readonly #sales = new Map<string, Sale>()
@@ -101,15 +102,9 @@ export class Sales {
   }
 
   #charge({ purchaseId, amount, currency: commodity }: Money & { purchaseId: string }): SaleEntry | undefined {
-    const { lot, tags } = this.#sales.get(purchaseId) ?? {}
-    const amountMicros = microsOf(amount)
-    if (lot === undefined || amountMicros === 0n) return undefined
-    const sides: [account: string, amountMicros: bigint][] = [
-      [FEES, amountMicros],
-      [MONEY, -amountMicros],
-    ]
-    const postings = sides.map(([account, amountMicros]) => ({ account, amountMicros, commodity, lot }))
-    return { narration: 'Fee', tags: { ...tags }, postings }
+    const sale = this.#sales.get(purchaseId)
+    const feeMicros = microsOf(amount)
+    return sale && entryOf(sale, 'Fee', commodity, { [FEES]: feeMicros, [MONEY]: -feeMicros })
   }
 
   #claim(
@@ -152,28 +147,28 @@ export class Sales {
   }
 }
 
-/** Nothing is posted of an amount of zero. */
-const moved = (
-  { lot, money: { currency: commodity }, tags }: Sale,
+const moved = (sale: Sale, narration: string, { micros, taxMicros }: Part, sign: 1n | -1n, claimId?: string) => {
+  const sides = { [MONEY]: sign * micros, [TAX]: -sign * taxMicros, [SOLD]: -sign * (micros - taxMicros) }
+  return entryOf(sale, narration, sale.money.currency, sides, claimId)
+}
+
+/** An entry with the amounts of accounts other than zero; undefined without any. */
+const entryOf = (
+  { lot, tags }: Sale,
   narration: string,
-  { micros, taxMicros }: Part,
-  sign: 1n | -1n,
+  commodity: string,
+  amounts: Record<string, bigint>,
   claimId?: string,
 ): SaleEntry | undefined => {
-  const sides: [account: string, amountMicros: bigint][] = [
-    [MONEY, sign * micros],
-    [TAX, -sign * taxMicros],
-    [SOLD, -sign * (micros - taxMicros)],
-  ]
-  const postings = sides
+  const postings = Object.entries(amounts)
     .filter(([, amountMicros]) => amountMicros !== 0n)
     .map(([account, amountMicros]) => ({ account, amountMicros, commodity, lot }))
   return postings.length > 0 ? { narration, tags: { ...tags, claim_id: claimId }, postings } : undefined
 }
 
 /**
- * What a claim takes of a payment. A claim in another currency is for all that is left. Together, claims take their
- * share of the tax, rounded down to an amount of the currency, so that all of the money takes all of the tax.
+ * The part of a payment that a claim takes back. A claim in another currency takes all that is left. Together, claims
+ * take their share of the tax, rounded down to an amount of the currency, so the whole payment takes the whole tax.
  */
 const partOf = ({ money, paid, claims }: Sale, { amount, currency }: Money): Part => {
   const before = { micros: 0n, taxMicros: 0n }
@@ -183,12 +178,10 @@ const partOf = ({ money, paid, claims }: Sale, { amount, currency }: Money): Par
   }
   const left = paid.micros - before.micros
   const micros = currency === money.currency ? microsOf(amount) : left
-  const unit = 10n ** BigInt(PLACES - decimalsOf(money.amount))
+  const unit = 10n ** BigInt(PLACES - decimalsIn(money.amount))
   const share = paid.micros === 0n ? 0n : (paid.taxMicros * (before.micros + micros)) / paid.micros
   return { micros, taxMicros: share - (share % unit) - before.taxMicros }
 }
 
-/** As books show all amounts. */
+/** The decimals of all amounts in the books. */
 const PLACES = 6
-
-const decimalsOf = (amount: string): number => amount.split('.')[1]?.length ?? 0

@@ -1,16 +1,16 @@
 import type { RecordedMove } from './recorded-sales.ts'
 import type { ReportLine, Sum } from './stripe-report.ts'
 
-/** `other` is a line about something else than purchases, such as a payout. */
+/** `other`: the line is not about a purchase, but for example about a payout. */
 export type Status = 'matched' | 'differs' | 'missing in the ledger' | 'missing at Stripe' | 'other'
 
 export interface Compared {
   status: Status
-  /** Missing if Stripe has none. */
+  /** Missing if only the ledger has it. */
   line?: ReportLine
-  /** Missing if the ledger has none. */
+  /** Missing if only the report has it. */
   move?: RecordedMove
-  /** What differs, in words. */
+  /** The differences, in words. */
   faults: string[]
 }
 
@@ -20,12 +20,12 @@ export interface Range {
   to?: string | undefined
 }
 
-/** The categories of https://docs.stripe.com/reports/reporting-categories that purchases have. */
+/** The categories of purchases, from https://docs.stripe.com/reports/reporting-categories. */
 const CATEGORIES = new Set<string>(['charge', 'refund', 'refund_failure', 'dispute', 'dispute_reversal'])
 
 /**
- * Compares the report with the ledger, line by line. The lines come first, in their order, and then what the ledger has
- * in the range and the report lacks. By default, the range is from the first line to the last.
+ * Compares the report with the ledger, line by line. Returns the lines in their order, then the moves in the range that
+ * the report lacks. By default, the range is from the first line to the last.
  */
 export const reconcile = (lines: readonly ReportLine[], moves: readonly RecordedMove[], range: Range = {}) => {
   const open = new Map<string, RecordedMove[]>()
@@ -57,11 +57,11 @@ const faultsOf = (line: ReportLine, { category, sum, fee }: RecordedMove): strin
     : []),
 ]
 
-/** Stripe never made a refund that it has refused, so the report has neither the refund nor its failure. */
+/** Stripe does not make a refund that it refuses, so the report has neither the refund nor its failure. */
 const isRefused = ({ object }: RecordedMove, moves: readonly RecordedMove[]): boolean =>
   OWN_CLAIM.test(object) && moves.some(move => move.category === 'refund_failure' && move.object === object)
 
-/** The ID of a refund that we have asked for, until Stripe gives it another. */
+/** Our own ID of a requested refund, which Stripe has not accepted. */
 const OWN_CLAIM = /^ref_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 const isSame = (one: Sum, other: Sum): boolean => one.micros === other.micros && one.currency === other.currency

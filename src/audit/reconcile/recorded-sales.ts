@@ -6,10 +6,10 @@ import { microsOf } from '../decimal.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import type { Sum } from './stripe-report.ts'
 
-/** What the ledger expects in the report: a line of this category about this object. */
+/** A move of money in the ledger, which the report must have as a line of this category. */
 export interface RecordedMove {
   category: 'charge' | 'refund' | 'refund_failure' | 'dispute' | 'dispute_reversal'
-  /** The payment of a charge; else the refund or dispute. */
+  /** The ID of the payment for a charge, and else of the refund or dispute. */
   object: string
   account: string
   purchaseId: string
@@ -17,7 +17,7 @@ export interface RecordedMove {
   at: string
   /** Undefined if only the end of a refund or dispute was reported. */
   sum?: Sum
-  /** Of a charge, once it is known. */
+  /** The fee of a charge, once it is known. */
   fee?: Sum
 }
 
@@ -45,7 +45,7 @@ export const recordedSales = async (log: ReadableLog, onProgress?: OnProgress): 
         return added
       }
       const claim = (category: 'refund' | 'dispute', { claimId, purchaseId, ...money }: ClaimData) => {
-        // A dispute that is lost on appeal has the same object.
+        // The report has the ID of the dispute for its appeal too.
         const object = claimId.replace(/ on appeal$/, '')
         if (Number(money.amount) === 0) {
           withoutMoney.add(`${account} ${claimId}`)
@@ -63,7 +63,7 @@ export const recordedSales = async (log: ReadableLog, onProgress?: OnProgress): 
       switch (type) {
         case 'PurchasePaid': {
           const { purchaseId, paymentId, ...money } = data
-          // Nothing is charged for a price of nothing.
+          // A free purchase has no charge.
           if (Number(money.amount) === 0) continue
           charges.set(purchaseId, add({ category: 'charge', object: paymentId, purchaseId, sum: sumOf(money) }))
           continue

@@ -1,5 +1,5 @@
 import { microsOf } from '../decimal.ts'
-import { type CsvRow, csvRows, NoTable } from './csv-rows.ts'
+import { type CsvRow, csvRows, NotATable } from './csv-rows.ts'
 
 /** A sum in millionths of a currency, without its sign. */
 export interface Sum {
@@ -7,7 +7,7 @@ export interface Sum {
   currency: string
 }
 
-/** A line of the report: what one balance transaction did. */
+/** A line of the report, for one balance transaction. */
 export interface ReportLine {
   line: number
   /** The balance transaction. */
@@ -15,10 +15,10 @@ export interface ReportLine {
   /** In UTC, such as `2026-11-23T10:00:00Z`. */
   at: string
   category: string
-  /** The object that the transaction is of, such as a refund. */
+  /** The object of the transaction, such as a refund. */
   source: string
   paymentId: string
-  /** What the customer paid, or got back. */
+  /** The amount that the customer paid or got back. */
   sum: Sum
   /** In the currency of the balance. */
   fee: Sum
@@ -33,16 +33,17 @@ const COLUMNS = [
   ...['payment_intent_id', 'customer_facing_amount', 'customer_facing_currency'],
 ]
 
-/** Reads the itemized report of the changes of a balance from activity. Throws NoTable if the text is none. */
+/** Reads the itemized report of balance changes from activity. Throws NotATable for other text. */
 export const readStripeReport = (text: string): ReportLine[] => csvRows(text, COLUMNS).map(lineOf)
 
 const lineOf = ({ line, cell }: CsvRow): ReportLine => {
   const sumIn = (column: string, currency: string): Sum => {
     const [, amount] = /^-?(\d+(?:\.\d{1,6})?)$/.exec(cell(column)) ?? []
-    if (amount === undefined) throw new NoTable(line, `${column} is no amount with a decimal point: ${cell(column)}`)
+    if (amount === undefined)
+      throw new NotATable(line, `${column} is not an amount with a decimal point: ${cell(column)}`)
     return { micros: microsOf(amount), currency: cell(currency).toUpperCase() }
   }
-  // Transactions of a customer in the currency of the balance may lack it.
+  // May be missing if the customer paid in the currency of the balance.
   const isFacing = cell('customer_facing_amount') !== ''
   return {
     line,
@@ -59,6 +60,6 @@ const lineOf = ({ line, cell }: CsvRow): ReportLine => {
 const timeOf = (line: number, text: string): string => {
   const [, day, time, seconds = ':00'] = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?/.exec(text) ?? []
   const at = `${day}T${time}${seconds}Z`
-  if (day === undefined || Number.isNaN(Date.parse(at))) throw new NoTable(line, `created_utc is no time: ${text}`)
+  if (day === undefined || Number.isNaN(Date.parse(at))) throw new NotATable(line, `created_utc is not a time: ${text}`)
   return at
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { parseTime } from '../../audit/as-of.ts'
 import { count } from '../../audit/decimal.ts'
-import { NoTable } from '../../audit/reconcile/csv-rows.ts'
+import { NotATable } from '../../audit/reconcile/csv-rows.ts'
 import { type Compared, type Range, reconcile, type Status, sumText } from '../../audit/reconcile/reconcile.ts'
 import { recordedSales } from '../../audit/reconcile/recorded-sales.ts'
 import { type ReportLine, readStripeReport } from '../../audit/reconcile/stripe-report.ts'
@@ -15,7 +15,7 @@ import { fileOption, withLog } from './with-log.ts'
 export const reconcileCommand = (): Command =>
   new Command('reconcile').description('compare the ledger with the reports of others').addCommand(
     new Command('stripe')
-      .description("compare payments, refunds, disputes and fees with Stripe's report of the balance, line by line")
+      .description("compare payments, refunds, disputes and fees with Stripe's balance report, line by line")
       .argument('<report>', 'the itemized CSV file "Balance change from activity", in UTC')
       .option('--from <time>', 'when the report begins, in UTC, such as 2026-11-01 (default: its first line)')
       .option('--to <time>', 'when it ends, such as 2026-12-01 (default: its last line)')
@@ -44,13 +44,13 @@ const readReport = async (path: string): Promise<ReportLine[]> => {
     return readStripeReport(await readFile(path, 'utf8'))
   } catch (error) {
     const { message } = error as Error
-    if (error instanceof NoTable)
-      throw new OperatorError(`${printable(path)} is not the report, ${printable(message)}. ${WHICH}`, UNABLE)
+    if (error instanceof NotATable)
+      throw new OperatorError(`${printable(path)} is not the report: ${printable(message)}. ${EXPECTED}`, UNABLE)
     throw new OperatorError(`The report cannot be read: ${printable(message)}.`, UNABLE)
   }
 }
 
-const WHICH = 'Download "Balance change from activity", itemized, with all columns, in UTC and with decimal points.'
+const EXPECTED = 'Download "Balance change from activity", itemized, with all columns, in UTC and with decimal points.'
 
 const isWrong = ({ status }: Compared): boolean => status !== 'matched' && status !== 'other'
 

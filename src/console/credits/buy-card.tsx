@@ -1,17 +1,17 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { CustomAmount, Pack } from '../../../schemas/packs.ts'
 import { fromMicros } from '../../domain/money.ts'
+import { CREDITS_PATH } from '../../services/purchases/pages.ts'
 import type { ForSale } from '../../services/purchases/purchases.ts'
 import { PageContext } from '../page-state.ts'
 import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
 import { OwnerOnly } from '../parts/own.tsx'
 import { credits, plural } from '../parts/text.ts'
 import { priceOf, TOP_UP } from './purchase-words.ts'
-import { CREDITS } from './range.ts'
 
 export interface BuyCardProps {
   list: ForSale
-  /** The next credits pay these first. */
+  /** The debt, which the next credits pay first. */
   owedMicros: number
   /** The ID of the pack that the address names. */
   chosen?: string | undefined
@@ -38,7 +38,7 @@ export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: B
             account?.isTest ? (
               <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
             ) : (
-              <Form action={CREDITS} id={FORM} class="stack">
+              <Form action={CREDITS_PATH} id={FORM} class="stack">
                 {withdrawalDays > 0 && <Consent days={withdrawalDays} fault={faults.consent} />}
                 {list.canTopUp && <KeepMethod />}
               </Form>
@@ -134,12 +134,12 @@ interface CustomProps {
   faults: BuyCardProps['faults']
 }
 
-/** An amount of the buyer's choice. Without a script, its price is known on the next page. */
+/** An amount that the buyer chooses. The next page has its price. */
 const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) => {
   const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency, validDays } = custom
   return (
     <div class="custom stack">
-      <form method="get" action={`${CREDITS}#buy`}>
+      <form method="get" action={`${CREDITS_PATH}#buy`}>
         <Field id="credits" label="Another amount" hint={bounds(custom)} fault={faults.credits}>
           <div class="row">
             <input
@@ -203,8 +203,8 @@ const validity = (validDays: number | undefined): string =>
 
 const lowercase = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** What is left once the credits that the account owes are paid. */
+/** The credits that a purchase leaves after the debt is paid. */
 const afterDebt = (creditsMicros: number, owedMicros: number): string =>
   creditsMicros > owedMicros
-    ? `${credits(creditsMicros - owedMicros)} left once what you owe is paid`
-    : 'all of it pays what you owe'
+    ? `${credits(creditsMicros - owedMicros)} left after your debt is paid`
+    : 'all of it pays your debt'

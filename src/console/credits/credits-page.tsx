@@ -103,9 +103,9 @@ const Debt = ({ owedMicros, canBuy }: { owedMicros: number; canBuy: boolean }) =
   <section class="note" aria-labelledby="debt-title">
     <h2 id="debt-title">You owe {plural(fromMicros(owedMicros), 'credit')}</h2>
     <p>
-      You used them, and their payment was disputed. Until they are paid, nothing runs.{' '}
-      {canBuy ? 'Your next purchase pays them first' : 'The next credits that you get pay them first'}, and the rest is
-      yours to use. If the dispute is a mistake, withdraw it at your bank.
+      You used these credits, and their payment was disputed. No run starts until they are paid.{' '}
+      {canBuy ? 'Your next purchase pays for them first' : 'The next credits that you get pay for them first'}, and you
+      can use the rest. If the dispute is a mistake, withdraw it at your bank.
     </p>
   </section>
 )

@@ -1,13 +1,13 @@
+import { CREDITS_PATH } from '../../services/purchases/pages.ts'
 import { PageContext } from '../page-state.ts'
 import { Code } from '../parts/code.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { CREDITS } from './range.ts'
 
 /** The proof of all events of the account, for the check and as a file. */
-export const PROOF = `${CREDITS}/proof.json`
+export const PROOF = `${CREDITS_PATH}/proof.json`
 
 /** The events before a seal covers them, for the check. */
-export const CHAIN = `${CREDITS}/chain.json`
+export const CHAIN = `${CREDITS_PATH}/chain.json`
 
 /**
  * The check of the account's books in the browser of the person who reads them. `check-ledger.js` does it, and

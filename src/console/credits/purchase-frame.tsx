@@ -1,9 +1,9 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { PurchaseRow } from '../../../schemas/views.ts'
+import { CREDITS_PATH } from '../../services/purchases/pages.ts'
 import { credits } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
 import { creditsIn, priceOf } from './purchase-words.ts'
-import { CREDITS } from './range.ts'
 
 /** A page about one purchase. */
 export const PurchaseFrame = ({ title, children }: { title: string; children: Children }) => (
@@ -11,7 +11,7 @@ export const PurchaseFrame = ({ title, children }: { title: string; children: Ch
     title={title}
     heading={
       <>
-        <a href={CREDITS}>Credits</a> / {title}
+        <a href={CREDITS_PATH}>Credits</a> / {title}
       </>
     }
   >

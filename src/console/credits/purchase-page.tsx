@@ -1,25 +1,26 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { CREDITS_PATH, invoicePath, purchasePath } from '../../services/purchases/pages.ts'
 import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import { standingClaims } from '../../services/purchases/sales-by-country.ts'
+import { Fact } from '../parts/fact.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { buyAgainPath, claimWords, invoicePath, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
-import { CREDITS } from './range.ts'
+import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
 import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
 interface PurchaseProps {
   purchase: PurchaseRow
   nowMs: number
-  /** Whether the payment service could not be asked. */
+  /** Whether the payment service did not answer. */
   isOld: boolean
   /** Whether the page reloads itself. */
   reloads: boolean
 }
 
-/** Where a buyer comes back to, with what has become of the purchase. */
+/** The page that a buyer returns to, with the state of the purchase. */
 export const PurchasePage = ({ purchase, nowMs, isOld, reloads }: PurchaseProps) => {
   const { word, tone } = statusOf(purchase)
   return (
@@ -56,7 +57,7 @@ export const PayPage = ({ purchase, url }: { purchase: PurchaseRow; url: string 
             <Icon name="external-link" />
             Continue to payment
           </a>
-          <a class="button quiet" href={CREDITS}>
+          <a class="button quiet" href={CREDITS_PATH}>
             Back to your credits
           </a>
         </div>
@@ -73,13 +74,13 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
         <>
           <p>
             {purchase.withdrawal
-              ? 'You have withdrawn from the contract. What you paid for unused credits goes back as you paid it.'
+              ? 'You have withdrawn from the contract. Your payment for the unused credits is returned.'
               : standingClaims(purchase).length === 0
-                ? 'Thank you. Your payment has arrived, and its credits are on your account.'
+                ? 'Thank you. Your payment has arrived, and your account has the credits.'
                 : 'Your payment arrived. Since then, it was returned in whole or in part, with its credits.'}
           </p>
           <Actions>
-            <a class="button main" href={CREDITS}>
+            <a class="button main" href={CREDITS_PATH}>
               See your balance
             </a>
             <a class="button" href="/console/playground">
@@ -93,12 +94,12 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
       return (
         <>
           <p>
-            Your payment has not arrived yet. Most arrive within seconds, and a transfer by bank may take days. You need
-            not wait: the credits come by themselves.{' '}
-            {reloads ? 'This page reloads itself for some minutes.' : 'You can reload this page at any time.'}
+            Your payment has not arrived yet. Most payments take seconds, and a bank transfer may take days. You need
+            not wait here.{' '}
+            {reloads ? 'This page reloads itself for a few minutes.' : 'You can reload this page at any time.'}
           </p>
           {isPayable(purchase, nowMs) && (
-            <p class="muted">If you have not paid yet, you still can. Nobody pays twice for one purchase.</p>
+            <p class="muted">If you have not paid yet, you still can. A purchase cannot be paid twice.</p>
           )}
           <Actions>
             {isPayable(purchase, nowMs) && (
@@ -107,7 +108,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
                 Continue to payment
               </a>
             )}
-            <a class="button" href={`${CREDITS}/purchases/${purchaseId}`}>
+            <a class="button" href={purchasePath(purchaseId)}>
               Reload
             </a>
           </Actions>
@@ -119,14 +120,14 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
         <>
           <p>
             {status === 'failed'
-              ? 'Your payment failed, so nothing was charged, and you got no credits. Try another way to pay.'
-              : 'Nobody paid in time, so nothing was charged and no credits were granted. You can buy the same again.'}
+              ? 'Your payment failed, so nothing was charged. Try another payment method.'
+              : 'The time to pay is over, and nothing was charged. You can buy the same credits again.'}
           </p>
           <Actions>
             <a class="button main" href={buyAgainPath(purchase)}>
               Try again
             </a>
-            <a class="button quiet" href={CREDITS}>
+            <a class="button quiet" href={CREDITS_PATH}>
               Back to your credits
             </a>
           </Actions>
@@ -141,46 +142,30 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
   const { purchaseId, createdAt, paidAt, bonusMicros, tax, currency, country, invoice } = purchase
   return (
     <dl class="facts">
-      <dt>Purchase</dt>
-      <dd>
+      <Fact name="Purchase">
         <code class="id">{purchaseId}</code>
-      </dd>
-      {bonusMicros !== undefined && (
-        <>
-          <dt>Bonus</dt>
-          <dd>{credits(bonusMicros)} of the credits</dd>
-        </>
-      )}
-      <dt>Opened</dt>
-      <dd>
+      </Fact>
+      {bonusMicros !== undefined && <Fact name="Bonus">{credits(bonusMicros)} of the credits</Fact>}
+      <Fact name="Opened">
         <Moment at={createdAt} />
-      </dd>
+      </Fact>
       {paidAt !== undefined && (
-        <>
-          <dt>Paid</dt>
-          <dd>
-            <Moment at={paidAt} />
-          </dd>
-        </>
+        <Fact name="Paid">
+          <Moment at={paidAt} />
+        </Fact>
       )}
       {(purchase.withdrawal || withdrawableUntil(purchase)) && <WithdrawalEnd purchase={purchase} />}
       {tax !== undefined && (
-        <>
-          <dt>Tax</dt>
-          <dd>
-            {priceOf({ amount: tax, currency })}, included in the price{country !== undefined && ` (${country})`}
-          </dd>
-        </>
+        <Fact name="Tax">
+          {priceOf({ amount: tax, currency })}, included in the price{country !== undefined && ` (${country})`}
+        </Fact>
       )}
       {invoice !== undefined && (
-        <>
-          <dt>Invoice</dt>
-          <dd>
-            <a href={invoicePath(purchaseId)}>
-              See the invoice <Icon name="external-link" />
-            </a>
-          </dd>
-        </>
+        <Fact name="Invoice">
+          <a href={invoicePath(purchaseId)}>
+            See the invoice <Icon name="external-link" />
+          </a>
+        </Fact>
       )}
     </dl>
   )

@@ -1,9 +1,9 @@
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
 import { minorOf } from '../../domain/account/purchases.ts'
 import { fromMicros } from '../../domain/money.ts'
+import { CREDITS_PATH, purchasePath } from '../../services/purchases/pages.ts'
 import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import { standingClaims } from '../../services/purchases/sales-by-country.ts'
-import { CREDITS } from './range.ts'
 
 interface Price {
   amount: string
@@ -13,10 +13,8 @@ interface Price {
 /** `12.50 EUR`. */
 export const priceOf = ({ amount, currency }: Price): string => `${amount} ${currency}`
 
-export const purchasePath = (purchaseId: string): string => `${CREDITS}/purchases/${purchaseId}`
-
 /** The page of automatic top-ups, and the form that turns them off. */
-export const TOP_UP = `${CREDITS}/top-up`
+export const TOP_UP = `${CREDITS_PATH}/top-up`
 export const TOP_UP_OFF = `${TOP_UP}/off`
 
 /** The page that leads to the payment. */
@@ -28,17 +26,15 @@ export const withdrawalPath = (purchaseId: string): string => `${purchasePath(pu
 /** Whether the owner can withdraw from the contract. */
 export const isWithdrawable = (purchase: PurchaseRow, nowMs: number): boolean =>
   nowMs < Date.parse(withdrawableUntil(purchase) ?? '')
-/** Leads to the invoice at the payment service. */
-export const invoicePath = (purchaseId: string): string => `${purchasePath(purchaseId)}/invoice`
 
 /** All credits of a purchase. */
 export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): number => creditsMicros + bonusMicros
 
-/** The page with the same choice. */
+/** The page of credits with the same choice. */
 export const buyAgainPath = ({ pack, creditsMicros }: PurchaseRow): string =>
-  pack === undefined ? `${CREDITS}?credits=${fromMicros(creditsMicros)}#buy` : `${CREDITS}?pack=${pack}#buy`
+  pack === undefined ? `${CREDITS_PATH}?credits=${fromMicros(creditsMicros)}#buy` : `${CREDITS_PATH}?pack=${pack}#buy`
 
-/** Whether the page on which it is paid is still open. */
+/** Whether the payment page is still open. */
 export const isPayable = ({ status, url, expiresAt = '' }: PurchaseRow, nowMs: number): boolean =>
   status === 'open' && url !== undefined && url !== '' && Date.parse(expiresAt) > nowMs
 
@@ -63,7 +59,7 @@ export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'goo
 const isAllOf = (claims: readonly ClaimRow[], purchase: PurchaseRow): boolean =>
   claims.reduce((sum, claim) => sum + minorOf(claim), 0n) >= minorOf(purchase)
 
-/** What has become of a refund or dispute. */
+/** The state of a refund or dispute. */
 export const claimWords = ({ kind, reversedAt }: ClaimRow): string => {
   if (kind === 'refund') return reversedAt === undefined ? 'Credits taken back' : 'Failed, credits are back'
   return reversedAt === undefined ? 'Payment taken back by the bank' : 'Won, credits are back'

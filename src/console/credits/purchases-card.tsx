@@ -1,9 +1,10 @@
 import type { PurchaseRow } from '../../../schemas/views.ts'
+import { CREDITS_PATH, invoicePath, purchasePath } from '../../services/purchases/pages.ts'
 import { alignerOf } from '../parts/numbers.tsx'
 import { credits } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
-import { creditsIn, invoicePath, priceOf, purchasePath, statusOf } from './purchase-words.ts'
-import { CREDITS, swaps } from './range.ts'
+import { creditsIn, priceOf, statusOf } from './purchase-words.ts'
+import { swaps } from './range.ts'
 import { WithdrawalLink } from './withdrawal-page.tsx'
 
 export interface PurchasesCardProps {
@@ -32,12 +33,12 @@ export const PurchasesCard = ({ purchases, next, isFirst }: PurchasesCardProps) 
         {isFirst ? (
           <span />
         ) : (
-          <a class="button" {...swaps('purchases', CREDITS)}>
+          <a class="button" {...swaps('purchases', CREDITS_PATH)}>
             Newest purchases
           </a>
         )}
         {next !== null && (
-          <a class="button" {...swaps('purchases', `${CREDITS}?purchases=${next}`)}>
+          <a class="button" {...swaps('purchases', `${CREDITS_PATH}?purchases=${next}`)}>
             Older purchases
           </a>
         )}

@@ -1,3 +1,5 @@
+import { CREDITS_PATH } from '../../services/purchases/pages.ts'
+
 /** What the page shows, from its address. */
 export interface CreditsView {
   range: CreditsRange
@@ -15,8 +17,6 @@ export type CreditsRange = keyof typeof RANGES
 export const SPENDING_BY = { model: 'Model', key: 'Key', label: 'Label' } as const
 export type SpendingBy = keyof typeof SPENDING_BY
 
-export const CREDITS = '/console/credits'
-
 /** The address of a view. What has its default is left out. */
 export const addressOf = ({ range, by, cursor }: CreditsView): string => {
   const query = new URLSearchParams({
@@ -24,7 +24,7 @@ export const addressOf = ({ range, by, cursor }: CreditsView): string => {
     ...(by !== 'model' && { by }),
     ...(cursor !== undefined && { cursor }),
   })
-  return query.size > 0 ? `${CREDITS}?${query}` : CREDITS
+  return query.size > 0 ? `${CREDITS_PATH}?${query}` : CREDITS_PATH
 }
 
 /** The attributes of a link that changes a part of the page. Without scripts, it opens the whole page. */

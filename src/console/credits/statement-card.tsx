@@ -1,10 +1,11 @@
+import { CREDITS_PATH } from '../../services/purchases/pages.ts'
 import type { SpokenLine } from '../../transports/statement/lines.ts'
 import { Icon } from '../parts/icon.tsx'
 import { alignerOf } from '../parts/numbers.tsx'
 import { OwnerOnly, Placed } from '../parts/own.tsx'
 import { credits } from '../parts/text.ts'
 import { refundReasonOf } from '../runs/run-words.ts'
-import { addressOf, CREDITS, type CreditsView, RANGES, swaps } from './range.ts'
+import { addressOf, type CreditsView, RANGES, swaps } from './range.ts'
 
 export interface StatementCardProps {
   view: CreditsView
@@ -28,7 +29,7 @@ export const StatementCard = ({ view, lines, older, newer, period }: StatementCa
             <a
               key={format}
               class={format === 'pdf' ? 'button' : 'button quiet'}
-              href={`${CREDITS}/statement.${format}?${new URLSearchParams(period)}`}
+              href={`${CREDITS_PATH}/statement.${format}?${new URLSearchParams(period)}`}
               download
             >
               {format === 'pdf' && <Icon name="download" />}

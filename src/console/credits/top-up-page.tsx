@@ -1,6 +1,7 @@
 import { fromMicros } from '../../domain/money.ts'
 import type { ForSale } from '../../services/purchases/purchases.ts'
 import type { TopUpInfo } from '../../services/purchases/top-ups.ts'
+import { Fact } from '../parts/fact.tsx'
 import { Button, Fault, Field, Form } from '../parts/form.tsx'
 import { Moment } from '../parts/time.tsx'
 import { Consent } from './buy-card.tsx'
@@ -62,23 +63,12 @@ export const TopUpPage = ({ topUp, forSale, entered = fieldsOf(topUp), fault }: 
 
 const State = ({ settings, paidAmount, dueAt, purchaseId, failures }: TopUpInfo) => (
   <dl class="facts">
-    <dt>Paid this month</dt>
-    <dd>
+    <Fact name="Paid this month">
       {priceOf({ amount: paidAmount, currency: settings.currency })} of{' '}
       {priceOf({ amount: settings.monthlyAmount, currency: settings.currency })}
-    </dd>
-    {dueAt !== undefined && (
-      <>
-        <dt>Next payment</dt>
-        <dd>{purchaseId ? 'under way' : <Moment at={dueAt} />}</dd>
-      </>
-    )}
-    {failures > 0 && (
-      <>
-        <dt>Failed in a row</dt>
-        <dd>{failures} of 3</dd>
-      </>
-    )}
+    </Fact>
+    {dueAt !== undefined && <Fact name="Next payment">{purchaseId ? 'under way' : <Moment at={dueAt} />}</Fact>}
+    {failures > 0 && <Fact name="Failed in a row">{failures} of 3</Fact>}
   </dl>
 )
 

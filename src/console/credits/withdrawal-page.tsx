@@ -1,14 +1,16 @@
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import type { Money } from '../../ports/payments.ts'
+import { purchasePath } from '../../services/purchases/pages.ts'
 import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'
 import type { WithdrawalPreview } from '../../services/purchases/withdrawals.ts'
 import { PageContext } from '../page-state.ts'
+import { Fact } from '../parts/fact.tsx'
 import { Button, Form } from '../parts/form.tsx'
 import { OwnerOnly } from '../parts/own.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { isWithdrawable, priceOf, purchasePath, withdrawalPath } from './purchase-words.ts'
+import { isWithdrawable, priceOf, withdrawalPath } from './purchase-words.ts'
 
 interface WithdrawalProps extends WithdrawalPreview {
   refund: Money
@@ -27,21 +29,20 @@ export const WithdrawalPage = ({ purchase, refund, takenMicros, mailTo }: Withdr
       <div class="pad stack">
         <p>
           You withdraw from the contract about this purchase. You pay for the credits that you have used, and get{' '}
-          <strong>{priceOf(refund)}</strong> back, the way that you paid.
-          {takenMicros > 0 && ` ${credits(takenMicros)} credits are then no longer on your account.`} Credits of runs
-          that have not ended count as used.
+          <strong>{priceOf(refund)}</strong> back to your payment method.
+          {takenMicros > 0 && ` Your account loses ${credits(takenMicros)} credits.`} Credits of runs that have not
+          ended count as used.
         </p>
         <dl class="facts">
-          <dt>Purchase</dt>
-          <dd>
+          <Fact name="Purchase">
             <code class="id">{purchase.purchaseId}</code>
-          </dd>
-          <dt>Paid</dt>
-          <dd>
+          </Fact>
+          <Fact name="Paid">
             <Moment at={purchase.paidAt ?? ''} />
-          </dd>
-          <dt>Receipt</dt>
-          <dd>{mailTo === undefined ? 'on the page of the purchase' : <bdi>by mail to {mailTo}</bdi>}</dd>
+          </Fact>
+          <Fact name="Receipt">
+            {mailTo === undefined ? 'on the page of the purchase' : <bdi>by mail to {mailTo}</bdi>}
+          </Fact>
         </dl>
         <Form action={withdrawalPath(purchase.purchaseId)} class="row wrap">
           <Button class="main">Confirm withdrawal</Button>
@@ -54,7 +55,7 @@ export const WithdrawalPage = ({ purchase, refund, takenMicros, mailTo }: Withdr
   </PurchaseFrame>
 )
 
-/** The first step of a withdrawal, as long as there is a right to it. */
+/** The first step of a withdrawal, until the right to withdraw ends. */
 export const WithdrawalLink = ({ purchase, ...attributes }: { purchase: PurchaseRow; class?: string }) => (
   <PageContext.Consumer>
     {({ nowMs }) =>
@@ -69,20 +70,17 @@ export const WithdrawalLink = ({ purchase, ...attributes }: { purchase: Purchase
   </PageContext.Consumer>
 )
 
-/** Until when there is a right to withdraw, for the page of a purchase. */
+/** The withdrawal of a purchase, or the end of the right to withdraw. */
 export const WithdrawalEnd = ({ purchase }: { purchase: PurchaseRow }) => (
-  <>
-    <dt>Withdrawal</dt>
-    <dd>
-      {purchase.withdrawal ? (
-        <>
-          received at <Moment at={purchase.withdrawal.at} />, you get {priceOf(purchase.withdrawal)} back
-        </>
-      ) : (
-        <>
-          until <Moment at={withdrawableUntil(purchase) ?? ''} />
-        </>
-      )}
-    </dd>
-  </>
+  <Fact name="Withdrawal">
+    {purchase.withdrawal ? (
+      <>
+        received at <Moment at={purchase.withdrawal.at} />, you get {priceOf(purchase.withdrawal)} back
+      </>
+    ) : (
+      <>
+        until <Moment at={withdrawableUntil(purchase) ?? ''} />
+      </>
+    )}
+  </Fact>
 )

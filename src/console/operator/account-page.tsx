@@ -7,6 +7,7 @@ import type { AccountSummary } from '../../services/accounts/accounts.ts'
 import { StatementCard, type StatementCardProps } from '../credits/statement-card.tsx'
 import { KeyTable } from '../keys/key-table.tsx'
 import { CopyButton } from '../parts/code.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { LookingAt } from '../parts/own.tsx'
 import { credits, decimal } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
@@ -154,13 +155,6 @@ const Sums = ({ summary: { balanceMicros, sums } }: { summary: AccountSummary })
       </dl>
     </div>
   </section>
-)
-
-export const Fact = ({ name, children }: { name: string; children: Children }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
 )
 
 interface TableProps {

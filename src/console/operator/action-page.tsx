@@ -3,10 +3,10 @@ import { GRANT_KINDS, MAX_LIMIT } from '../../../schemas/account-events.ts'
 import { MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../schemas/primitives.ts'
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
 import { Code } from '../parts/code.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
 import { credits } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
-import { Fact } from './account-page.tsx'
 import { ACCOUNTS, type ActionName, accountPath, nameOf } from './account-words.ts'
 
 const TITLES: Record<ActionName, string> = {

@@ -1,7 +1,7 @@
-import type { Children } from '#jsx/jsx-runtime'
 import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
 import { isNestedWithin } from '../../json/levels.ts'
 import { CopyButton } from '../parts/code.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Button, Fault, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OwnerLink, OwnerOnly, Placed } from '../parts/own.tsx'
@@ -185,6 +185,11 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
             </OwnerLink>
           </Fact>
         )}
+        {run.budget !== undefined && (
+          <Fact name="Budget">
+            <bdi>{run.budget}</bdi>
+          </Fact>
+        )}
         {run.usage && (
           <Fact name="Tokens">
             {run.usage.input_tokens} in, {run.usage.output_tokens} out
@@ -213,13 +218,6 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
     </section>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: Children }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-)
 
 const Webhook = ({ webhook, path }: { webhook: WebhookDelivery; path: string }) => (
   <section class="card" aria-labelledby="webhook">

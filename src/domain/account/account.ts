@@ -18,14 +18,16 @@ import {
   suspendAccount,
   suspensionRefusal,
 } from './access.ts'
-import { acceptRefund, recordDispute, recordRefund, requestRefund, withClaimsLeft } from './claims.ts'
+import { withClaimsLeft } from './claims-left.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import { creditsGranted, expireCredits, extendLotExpiry, grantCredits, refundRun, withdrawCredits } from './credits.ts'
+import { recordDispute } from './disputes.ts'
 import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
 import { removeBudget, setBudget } from './named-budgets.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
+import { acceptRefund, recordRefund, requestRefund } from './payment-refunds.ts'
 import { closePurchase, openCheckout, openPurchase, payPurchase, recordFee } from './purchases.ts'
 import {
   archiveRuns,

@@ -2,10 +2,11 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { DAY_MS } from '../days.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import { findPaid, refundRequested, unusedWorth } from './claims.ts'
+import { findPaid, unusedWorth } from './claims.ts'
 import type { DeclareWithdrawal } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import { noticeRaised } from './notices.ts'
+import { refundRequested } from './payment-refunds.ts'
 import type { AccountState } from './state.ts'
 
 // The customer withdraws from the contract about a purchase: Directive 2011/83/EU, articles 9 to 16.

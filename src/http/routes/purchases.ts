@@ -61,15 +61,16 @@ const listPurchases = route({
   },
 })
 
+/** What the routes of one purchase share. */
+const ofPurchase = { tag: 'Account', auth: 'key or session', params: { id: PurchaseId } } as const
+
 const getPurchase = route({
+  ...ofPurchase,
   id: 'getPurchase',
   method: 'get',
   path: '/v1/purchases/:id',
-  tag: 'Account',
   summary: 'Get a purchase',
   description: 'Returns a purchase. The service asks the payment service first if the purchase is open.',
-  auth: 'key or session',
-  params: { id: PurchaseId },
   responses: {
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Paid: examples.paidPurchase } },
   },
@@ -80,18 +81,16 @@ const getPurchase = route({
 })
 
 const withdrawPurchase = route({
+  ...ofPurchase,
   id: 'withdrawPurchase',
   method: 'post',
   path: '/v1/purchases/:id/withdrawal',
-  tag: 'Account',
   summary: 'Withdraw from a purchase',
   description: [
     'Declares that the buyer withdraws from the contract, which they can until `withdrawal_until`. The price of what',
     'they have not used is paid back, and its credits are gone at once. The owner gets a receipt by mail. A repeated',
     'request changes nothing. Needs a live `full` key or a session.',
   ].join(' '),
-  auth: 'key or session',
-  params: { id: PurchaseId },
   responses: {
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Withdrawn: examples.withdrawnPurchase } },
   },
@@ -102,17 +101,15 @@ const withdrawPurchase = route({
 })
 
 const getInvoice = route({
+  ...ofPurchase,
   id: 'getInvoice',
   method: 'get',
   path: '/v1/purchases/:id/invoice',
-  tag: 'Account',
   summary: 'Get the invoice of a purchase',
   description: [
     'Asks the payment service for the addresses of the invoice. Anyone who has them can read the invoice, and they end',
     'after a while. Needs a live `full` key or a session.',
   ].join(' '),
-  auth: 'key or session',
-  params: { id: PurchaseId },
   responses: {
     200: { description: 'The invoice.', shape: api.Invoice, examples: { Invoice: examples.invoice } },
   },

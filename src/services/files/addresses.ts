@@ -1,5 +1,6 @@
 import { isHttp } from '../../domain/http-url.ts'
 import { type Folder, isObjectKey } from '../../ports/object-store.ts'
+import { invoicePath } from '../purchases/pages.ts'
 
 /** The path below which the service serves stored files. */
 export const CDN_PATH = '/cdn'
@@ -29,7 +30,7 @@ export class Addresses {
 
   /** Leads the owner of an account to the invoice of a purchase. */
   invoiceOf(purchaseId: string): string {
-    return `${this.#publicUrl()}/console/credits/purchases/${purchaseId}/invoice`
+    return `${this.#publicUrl()}${invoicePath(purchaseId)}`
   }
 
   /** The object key in an address, even if the object does not exist; undefined for addresses elsewhere. */

@@ -10,7 +10,7 @@ import type { LedgerEntry } from './ledger.ts'
 /** The API form of a line of the ledger. */
 export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
   const { kind, amountMicros, runId, priceText, grantKind, reference, reason, payment, lot, expiresAt, keyId } = line
-  const { model, endpoint, label } = run ?? line
+  const { model, endpoint, label, budget } = run ?? line
   const isOut = kind === 'debit' || kind === 'withdrawal' || kind === 'expiry'
   return {
     object: 'ledger_line',
@@ -32,6 +32,7 @@ export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(keyId && { key_id: keyId }),
     ...(label !== undefined && { label }),
+    ...(budget !== undefined && { budget }),
   }
 }
 

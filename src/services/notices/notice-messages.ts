@@ -4,7 +4,7 @@ import type { Brand } from '../../domain/brand.ts'
 import { minuteText, secondText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
-import { BUY_PATH } from '../purchases/offered-credits.ts'
+import { CREDITS_PATH, purchasePath } from '../purchases/pages.ts'
 
 interface NoticeMail {
   to: string
@@ -20,7 +20,7 @@ export const noticeMail = ({ to, notice, keyName, brand, publicUrl }: NoticeMail
   const { subject, lines } = contentOf(notice, keyName, brand, publicUrl)
   const end =
     notice.kind === 'withdrawal_received'
-      ? `Your purchase: ${publicUrl}${BUY_PATH}/purchases/${notice.purchaseId}`
+      ? `Your purchase: ${publicUrl}${purchasePath(notice.purchaseId)}`
       : `To change these notices, send PUT ${publicUrl}/v1/notices.`
   return { to, subject, text: `${[...lines, '', end].join('\n')}\n` }
 }
@@ -40,7 +40,7 @@ const contentOf = (
           'Runs that cost more than that are refused.',
           '',
           'To continue, you need more credits. If the service sells credits, buy them at',
-          `${publicUrl}${BUY_PATH}`,
+          `${publicUrl}${CREDITS_PATH}`,
           'Otherwise, ask the operator of the service.',
         ],
       }
@@ -121,7 +121,7 @@ const contentOf = (
           `Paid back: ${refund.amount} ${refund.currency}`,
           '',
           ...(Number(refund.amount) > 0
-            ? ['The money goes back the way that you paid. It is the price of the', 'credits that you have not used.']
+            ? ['This is the price of the credits that you have not used. It goes back to', 'your payment method.']
             : ['Nothing is left to pay back: the credits were used, or paid back before.']),
           'Please keep this mail as your receipt.',
         ],

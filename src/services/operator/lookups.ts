@@ -1,15 +1,16 @@
 import { jobLookup, lastPart, requestLookup } from '../../../projections/lookups.ts'
 import { uploadKey } from '../../../projections/uploads.ts'
 import { type AccountId, REQUEST_ID, type RunId } from '../../../schemas/primitives.ts'
-import type { KeyRow, LookupRow, RunRow, UploadRow, Views } from '../../../schemas/views.ts'
+import type { KeyRow, LookupRow, PurchaseRow, RunRow, UploadRow } from '../../../schemas/views.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { ownerName } from '../../domain/login/identity.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, isSeenBy } from '../caller.ts'
-import { isAccountId, isUploadId, parseRunId } from '../ids.ts'
+import { isAccountId, isPurchaseId, isUploadId, parseRunId } from '../ids.ts'
 import { type RunRowDependencies, readRunRow } from '../runs/run-rows.ts'
+import { findById } from '../views/find-by-id.ts'
 
 /** Something that an ID or an address leads to. */
 export type Found =
@@ -17,6 +18,7 @@ export type Found =
   | { kind: 'run'; run: RunRow }
   | { kind: 'key'; key: KeyRow }
   | { kind: 'upload'; upload: UploadRow }
+  | { kind: 'purchase'; purchase: PurchaseRow }
 
 /** The longest ID is that of a provider's job. */
 const MAX_TEXT = 255
@@ -38,14 +40,16 @@ export class Lookups {
     this.#dependencies = dependencies
   }
 
-  /** The caller's own run, key or upload, by its ID or by the ID of the request that created a run. */
+  /** The caller's own run, key, upload or purchase, by its ID or by the ID of the request that created a run. */
   async own(caller: AccountCaller, text: string): Promise<Answer<Found[]>> {
     const { reads } = this.#dependencies
     const { accountId } = caller
     if (!isPossible(text)) return answer([])
     await reads.ownWrites(accountId)
     const found = await this.#find(text, accountId)
-    return answer(found.filter(each => each.kind === 'account' || isSeenBy(caller, rowOf(each))))
+    return answer(
+      found.filter(each => each.kind === 'account' || each.kind === 'purchase' || isSeenBy(caller, rowOf(each))),
+    )
   }
 
   /** Anything of any account. */
@@ -65,24 +69,29 @@ export class Lookups {
     if (isUploadId(text)) {
       const upload = accountId
         ? await reads.get('uploads', uploadKey(accountId, text))
-        : await this.#byId('uploads', text)
+        : await findById(reads, 'uploads', text)
       return upload ? [{ kind: 'upload', upload }] : []
     }
+    if (isPurchaseId(text)) {
+      const purchase = await findById(reads, 'purchases', text)
+      return purchase && isOf(accountId, purchase) ? [{ kind: 'purchase', purchase }] : []
+    }
     // A whole key, too, finds its row, whose key is the digest.
-    const key = (await this.#byId('keys', text)) ?? (await reads.get('keys', sha256(text)))
-    if (key && (accountId === undefined || key.accountId === accountId)) return [{ kind: 'key', key }]
+    const key = (await findById(reads, 'keys', text)) ?? (await reads.get('keys', sha256(text)))
+    if (key && isOf(accountId, key)) return [{ kind: 'key', key }]
     return REQUEST.test(text) ? this.#runsOfRequest(text, accountId) : []
   }
 
   async #run(runId: RunId, accountId: AccountId | undefined): Promise<RunRow | undefined> {
+    const { reads } = this.#dependencies
     const owner =
-      accountId ?? ((await this.#byId('runs', runId)) ?? (await this.#byId('archivedRuns', runId)))?.accountId
+      accountId ?? ((await findById(reads, 'runs', runId)) ?? (await findById(reads, 'archivedRuns', runId)))?.accountId
     return owner && readRunRow(this.#dependencies, owner, runId)
   }
 
   async #runsOfRequest(requestId: string, accountId: AccountId | undefined): Promise<Found[]> {
     const rows = await this.#rowsAt(requestLookup(requestId))
-    return this.#runsIn(rows.filter(row => accountId === undefined || row.accountId === accountId))
+    return this.#runsIn(rows.filter(row => isOf(accountId, row)))
   }
 
   /** By the whole ID of a job, or by its last part. */
@@ -112,18 +121,12 @@ export class Lookups {
     const { account } = found.value
     return { kind: 'account', accountId: account.accountId, name: ownerName(account) }
   }
-
-  async #byId<Name extends 'runs' | 'archivedRuns' | 'keys' | 'uploads'>(
-    view: Name,
-    id: string,
-  ): Promise<Views[Name] | undefined> {
-    const [entry] = await this.#dependencies.reads.list(view, 'byId', { prefix: id, limit: 1 })
-    // An ID may be the start of another text.
-    return entry?.place === id ? entry.row : undefined
-  }
 }
 
-const rowOf = (found: Exclude<Found, { kind: 'account' }>) =>
+const isOf = (accountId: AccountId | undefined, row: { accountId: AccountId }): boolean =>
+  accountId === undefined || row.accountId === accountId
+
+const rowOf = (found: Exclude<Found, { kind: 'account' | 'purchase' }>) =>
   found.kind === 'run' ? found.run : found.kind === 'key' ? found.key : found.upload
 
 const REQUEST = new RegExp(`^${REQUEST_ID}$`)

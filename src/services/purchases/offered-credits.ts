@@ -2,9 +2,7 @@ import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { priceOfCredits } from '../../domain/catalog/packs.ts'
 import { fromMicros, toMicros } from '../../domain/money.ts'
 import type { CreditsOffer } from '../../domain/refusal.ts'
-
-/** The page of the console where credits are bought. */
-export const BUY_PATH = '/console/credits'
+import { CREDITS_PATH } from './pages.ts'
 
 /** A choice that fits into an error message. */
 const MAX_OFFERS = 3
@@ -27,7 +25,7 @@ const offerOfPack = ({ id, name, creditsMicros, bonusMicros = 0, ...price }: Pac
   ...{ pack: id, name, creditsMicros, bonusMicros },
   ...{ amount: price.amount, currency: price.currency },
   ...(price.validDays !== undefined && { validDays: price.validDays }),
-  buyUrl: `${url}${BUY_PATH}?pack=${id}`,
+  buyUrl: `${url}${CREDITS_PATH}?pack=${id}`,
 })
 
 /** The missing amount in whole credits, within the bounds; nothing if it is beyond them. */
@@ -41,7 +39,7 @@ const offerOfCredits = (customAmount: CustomAmount, missingMicros: number, url: 
     ...{ name: `${credits} credits`, creditsMicros, bonusMicros: 0 },
     ...{ amount: priceOfCredits(customAmount, creditsMicros), currency },
     ...(validDays !== undefined && { validDays }),
-    buyUrl: `${url}${BUY_PATH}?credits=${credits}`,
+    buyUrl: `${url}${CREDITS_PATH}?credits=${credits}`,
   }
   return [offer]
 }

@@ -34,6 +34,7 @@ export const withdrawableUntil = ({ paidAt, withdrawalDays, withdrawal }: Purcha
   paidAt === undefined || withdrawalDays === undefined || withdrawal ? undefined : withdrawalEnd(paidAt, withdrawalDays)
 
 const withdrawalItem = ({ at, amount, currency }: WithdrawalRow) => ({ declared_at: at, amount, currency })
+
 /** An invoice in the form of the API. */
 export const invoiceItem = ({ id, number, url, pdfUrl }: IssuedInvoice): api.Invoice => ({
   ...{ object: 'invoice', id, url },

@@ -7,9 +7,9 @@ import { BY_KEY } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
-import { newClaimId } from '../ids.ts'
+import { isPurchaseId, newClaimId } from '../ids.ts'
+import { findById } from '../views/find-by-id.ts'
 import type { Reads } from '../views/reads.ts'
-import { readPurchase } from './purchases.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
@@ -51,8 +51,9 @@ export class PurchaseRefunds {
     { amount, reason }: RequestedRefund,
   ): Promise<Answer<WithdrawnForRefund>> {
     const { accounts, random } = this.#dependencies
-    const row = await this.#search(purchaseId)
-    if (!row) return refuse('purchase_not_found')
+    const found = await this.find(caller, purchaseId)
+    if ('refuse' in found) return found
+    const row = found.value
     const claimId = newClaimId(random)
     const command = { type: 'RequestRefund', purchaseId: row.purchaseId, claimId, amount, reason } as const
     const outcome = await accounts.execute(caller, row.accountId, command)
@@ -72,16 +73,7 @@ export class PurchaseRefunds {
   }
 
   async find(_caller: Caller, purchaseId: string): Promise<Answer<PurchaseRow>> {
-    const row = await this.#search(purchaseId)
+    const row = isPurchaseId(purchaseId) && (await findById(this.#dependencies.reads, 'purchases', purchaseId))
     return row ? answer(row) : refuse('purchase_not_found')
-  }
-
-  async #search(purchaseId: string): Promise<PurchaseRow | undefined> {
-    const { reads } = this.#dependencies
-    for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' })) {
-      const found = await readPurchase(reads, row.accountId, purchaseId)
-      if (found) return found
-    }
-    return undefined
   }
 }

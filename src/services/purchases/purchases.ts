@@ -17,11 +17,12 @@ import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
-import { isPurchaseId, newPurchaseId } from '../ids.ts'
+import { isPurchaseId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { BUY_PATH } from './offered-credits.ts'
+import { CREDITS_PATH, purchasePath } from './pages.ts'
 import type { PriceList, SaleQuote, Wanted } from './price-list.ts'
+import { payableQuote, purchaseAt } from './quotes.ts'
 import { recordedPayment, SERVICE } from './recorded-payment.ts'
 import type { TopUps } from './top-ups.ts'
 
@@ -75,6 +76,7 @@ export interface ForSale extends schemas.PriceList {
   /** Whether accounts can have automatic top-ups. */
   canTopUp: boolean
 }
+
 /** An invoice that customers can see. */
 export type IssuedInvoice = Invoice & { url: string }
 
@@ -118,26 +120,17 @@ export class Purchases {
   async open(
     caller: AccountCaller,
     wanted: Wanted,
-    { beginAtOnce, keepsMethod: keeps = false, ...urls }: Terms = {},
+    { beginAtOnce, keepsMethod, ...urls }: Terms = {},
   ): Promise<Answer<PurchaseRow>> {
     const { accounts, random, priceList, perHour, withdrawalDays, payments } = this.#dependencies
     const invalid = invalidUrl(urls)
     if (invalid) return invalid
     if (!payments) return refuse('nothing_for_sale')
-    const quoted = await priceList.quote(caller, wanted)
+    const quoted = await payableQuote(priceList, payments, caller, wanted)
     if ('refuse' in quoted) return quoted
-    const { name: _, taxCode: _taxCode, pack, bonusMicros, validDays, ...quote } = quoted.value
-    const reason = payments.unfit(quoted.value)
-    if (reason !== undefined) return refuse('amount_not_payable', { reason })
-    const purchaseId = newPurchaseId(random)
-    const keepsMethod = keeps && payments.chargesKeptMethods
     const purchase = {
-      ...{ purchaseId, ...quote },
-      ...(keepsMethod && { keepsMethod: true as const }),
-      ...(bonusMicros > 0 && { bonusMicros }),
-      ...(pack !== undefined && { pack }),
-      ...(validDays !== undefined && { validDays }),
-      ...(withdrawalDays > 0 && { withdrawalDays, ...(beginAtOnce && { beginAtOnce }) }),
+      ...purchaseAt(quoted.value, random, { withdrawalDays, beginAtOnce }),
+      ...(keepsMethod && payments.chargesKeptMethods && { keepsMethod: true as const }),
     }
     const { accountId } = caller
     const command = { type: 'OpenPurchase', purchase, perHour, keyId: keyIdOf(caller) } as const
@@ -182,13 +175,12 @@ export class Purchases {
   ): Promise<Checkout> {
     const { accounts, clock, publicUrl } = this.#dependencies
     const email = mailAddress(await accounts.state(accountId))
-    const page = `${publicUrl()}${BUY_PATH}`
     const credits = `${fromMicros(creditsMicros + bonusMicros)} credits`
     return {
       ...{ purchaseId, accountId, name: name === credits ? name : `${name}: ${credits}`, taxCode, email },
       money: { amount, currency },
-      successUrl: successUrl ?? `${page}/purchases/${purchaseId}`,
-      cancelUrl: cancelUrl ?? page,
+      successUrl: successUrl ?? `${publicUrl()}${purchasePath(purchaseId)}`,
+      cancelUrl: cancelUrl ?? `${publicUrl()}${CREDITS_PATH}`,
       expiresAtMs: clock.nowMs() + CHECKOUT_MS,
       keepsMethod: keepsMethod === true,
     }

@@ -14,8 +14,8 @@ import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
-import { newPurchaseId } from '../ids.ts'
 import type { PriceList, SaleQuote } from './price-list.ts'
+import { payableQuote, purchaseAt } from './quotes.ts'
 import { recordedPayment, SERVICE } from './recorded-payment.ts'
 
 interface Dependencies {
@@ -30,10 +30,9 @@ interface Dependencies {
 }
 
 /** What an owner asks for: as many credits each time, or as many as bring the balance to a target. */
-export type NewTopUp = { underMicros: number; monthlyAmount: string; beginAtOnce?: boolean | undefined } & (
-  | { creditsMicros: number }
-  | { targetMicros: number }
-)
+export type NewTopUp = NewCredits & { monthlyAmount: string; beginAtOnce?: boolean | undefined }
+
+type NewCredits = { underMicros: number } & ({ creditsMicros: number } | { targetMicros: number })
 
 /** With what top-ups have paid in this month. */
 export interface TopUpInfo extends TopUp {
@@ -70,24 +69,13 @@ export class TopUps {
 
   /** Replaces the top-ups of an account. If the balance is already under the limit, the first one is due at once. */
   async set(caller: AccountCaller, { monthlyAmount, beginAtOnce, ...wanted }: NewTopUp): Promise<Answer<TopUpInfo>> {
-    const { accounts, payments, priceList, withdrawalDays } = this.#dependencies
+    const { accounts, payments, withdrawalDays } = this.#dependencies
     if (!payments) return refuse('nothing_for_sale')
     if (!payments.chargesKeptMethods) return refuse('top_ups_unavailable')
     if (withdrawalDays > 0 && !beginAtOnce) return refuse('begin_at_once_required', { days: withdrawalDays })
-    const { underMicros } = wanted
-    const isTarget = 'targetMicros' in wanted
-    if (isTarget && wanted.targetMicros <= underMicros) return refuse('target_too_low', { underMicros })
-    // A target needs more than the gap up to it, and at most all of it.
-    const bounds = isTarget ? [wanted.targetMicros - underMicros, wanted.targetMicros] : [wanted.creditsMicros]
-    let most: SaleQuote | undefined
-    for (const micros of bounds) {
-      const quoted = await priceList.quote(caller, { credits: fromMicros(micros) })
-      if ('refuse' in quoted) return quoted
-      const reason = payments.unfit(quoted.value)
-      if (reason !== undefined) return refuse('amount_not_payable', { reason })
-      most = quoted.value
-    }
-    const { amount: price, currency } = most as SaleQuote
+    const highest = await this.#highestQuote(caller, payments, wanted)
+    if ('refuse' in highest) return highest
+    const { amount: price, currency } = highest.value
     if ((monthlyAmount.split('.')[1]?.length ?? 0) !== decimalsOf(currency))
       return refuse('monthly_amount_invalid', { currency })
     if (minorOf({ amount: monthlyAmount }) < minorOf({ amount: price }))
@@ -96,6 +84,18 @@ export class TopUps {
     const command = { type: 'SetTopUp', settings, keyId: keyIdOf(caller) } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
     return 'refuse' in outcome ? outcome : this.find(caller)
+  }
+
+  /** The price of the largest top-up, if each can be bought. */
+  async #highestQuote(caller: AccountCaller, payments: Payments, wanted: NewCredits): Promise<Answer<SaleQuote>> {
+    const quote = (micros: number) =>
+      payableQuote(this.#dependencies.priceList, payments, caller, { credits: fromMicros(micros) })
+    if ('creditsMicros' in wanted) return quote(wanted.creditsMicros)
+    const { underMicros, targetMicros } = wanted
+    if (targetMicros <= underMicros) return refuse('target_too_low', { underMicros })
+    // A top-up buys more than the gap between the two, and at most the whole target.
+    const lowest = await quote(targetMicros - underMicros)
+    return 'refuse' in lowest ? lowest : quote(targetMicros)
   }
 
   async remove(caller: AccountCaller): Promise<Answer<undefined>> {
@@ -132,13 +132,7 @@ export class TopUps {
     const wanted = targetMicros === undefined ? creditsMicros : wholeCredits(targetMicros - balanceMicros)
     const quoted = await priceList.quote(SERVICE, { credits: fromMicros(wanted) })
     if ('refuse' in quoted) return this.#fail(accountId, quoted.refuse.code)
-    const { name: _, taxCode: _taxCode, pack: _pack, bonusMicros: _bonus, validDays, ...quote } = quoted.value
-    const purchaseId = newPurchaseId(random)
-    const purchase = {
-      ...{ purchaseId, ...quote },
-      ...(validDays !== undefined && { validDays }),
-      ...(withdrawalDays > 0 && { withdrawalDays, ...(beginAtOnce && { beginAtOnce }) }),
-    }
+    const purchase = purchaseAt(quoted.value, random, { withdrawalDays, beginAtOnce })
     const outcome = await accounts.execute(SERVICE, accountId, { type: 'OpenTopUp', purchase, perHour })
     if (!('refuse' in outcome)) return (await accounts.state(accountId)).topUp?.purchaseId
     // Another process was faster, or the account has opened many purchases: the task comes again.

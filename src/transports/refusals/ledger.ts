@@ -26,11 +26,11 @@ export const ledger = {
   },
   lot_not_found: {
     api: 'not_found',
-    message: ({ lots }) => `The account has ${lots} lots. A lot has the number of its grant, from 1.`,
+    message: ({ lots }) => `The account has ${lots} lots, which have the numbers of its grants, from 1.`,
   },
   lot_expired: {
     api: 'invalid_request',
-    message: () => 'The lot has expired, and what was left of it is gone. To give it back, grant credits.',
+    message: () => 'The lot has expired. To return its credits, grant them again.',
   },
   lot_not_extended: {
     api: 'invalid_request',
@@ -39,14 +39,18 @@ export const ledger = {
         ? 'The lot never expires, so there is nothing to extend.'
         : `The lot expires at ${expiresAt}. Give a later time.`,
   },
-  lot_not_due: { api: 'invalid_request', message: () => 'The lot has not reached its end.' },
+  lot_not_due: {
+    api: 'invalid_request',
+    message: () => 'The lot does not expire now, and no notice of its expiry is due.',
+  },
   reference_mismatch: {
     api: 'invalid_request',
     message: () => 'This reference was used for a different amount. Use a new one.',
   },
   too_many_references: {
     api: 'rate_limited',
-    message: ({ limit }) => `The account already has ${limit} grants and withdrawals, which is the limit.`,
+    message: ({ limit }) =>
+      `The account has reached the limit of ${limit} grants, withdrawals, payments and refunds. Use another account.`,
   },
   refunds_changed: {
     api: 'invalid_request',

@@ -12,7 +12,7 @@ export const purchases = {
       ({
         missing: 'The report has no signature in the header Stripe-Signature.',
         old: 'The signature of the report is more than five minutes old.',
-        forged: 'The signature of the report is not that of the webhook secret, or its body was changed on the way.',
+        forged: 'The signature does not match the webhook secret, or the body was changed on the way.',
       })[fault],
   },
   report_unreadable: {
@@ -42,7 +42,7 @@ export const purchases = {
     api: 'invalid_request',
     message: ({ days }) =>
       [
-        'Set begin_at_once to true if the buyer asks for the credits at once: before the end of the',
+        'Set begin_at_once to true if the buyer wants the credits at once, before the end of the',
         `${days} days in which a consumer may withdraw from the contract. A buyer who then withdraws pays for the`,
         'credits used so far.',
       ].join(' '),
@@ -51,7 +51,8 @@ export const purchases = {
   invoice_not_found: { api: 'not_found', message: () => 'The purchase has no invoice.' },
   too_many_invoices: {
     api: 'rate_limited',
-    message: ({ retryAfterMs }) => `Too many invoices were asked for. Try again in ${duration(retryAfterMs)}.`,
+    message: ({ retryAfterMs }) =>
+      `The account has requested too many invoices. Try again in ${duration(retryAfterMs)}.`,
   },
   too_many_purchases: {
     api: 'rate_limited',
@@ -63,8 +64,8 @@ export const purchases = {
     message: ({ owedMicros }) =>
       [
         `The account owes ${fromMicros(owedMicros)} credits: they were used, and their payment was disputed.`,
-        'Until they are paid, nothing runs. The next credits that you buy pay them first. If the dispute is a mistake,',
-        'withdraw it at your bank.',
+        'No run starts until this debt is paid. The next credits that you buy pay it first. If the dispute is a',
+        'mistake, withdraw it at your bank.',
       ].join(' '),
     details: ({ owedMicros, offers }) => ({
       credits_owed: fromMicros(owedMicros),
@@ -74,7 +75,7 @@ export const purchases = {
   no_kept_method: {
     api: 'invalid_request',
     message: () =>
-      'The account has no kept payment method. Buy credits once with `keep_method: true`, and pay; then set top-ups.',
+      'The account has no kept payment method. Buy credits once with `keep_method: true`, then set top-ups.',
   },
   top_ups_unavailable: {
     api: 'invalid_request',
@@ -83,19 +84,20 @@ export const purchases = {
   monthly_amount_too_low: {
     api: 'invalid_request',
     message: ({ price, currency }) =>
-      `A top-up can cost ${price} ${currency}, so none would fit into a month. Raise monthly_amount.`,
+      `A top-up can cost ${price} ${currency}, which is more than monthly_amount. Raise monthly_amount.`,
     details: ({ price }) => ({ errors: [{ path: '/monthly_amount', message: `must be at least ${price}` }] }),
   },
   monthly_amount_invalid: {
     api: 'invalid_request',
-    message: ({ currency }) => `monthly_amount needs exactly the decimals of ${currency}.`,
+    message: ({ currency }) => `monthly_amount must have the decimals of ${currency}.`,
     details: ({ currency }) => ({
       errors: [{ path: '/monthly_amount', message: `must have the decimals of ${currency}` }],
     }),
   },
   target_too_low: {
     api: 'invalid_request',
-    message: ({ underMicros }) => `target_credits must be more than ${fromMicros(underMicros)}, the limit itself.`,
+    message: ({ underMicros }) =>
+      `target_credits must be more than below_credits, which is ${fromMicros(underMicros)}.`,
     details: ({ underMicros }) => ({
       errors: [{ path: '/target_credits', message: `must be more than ${fromMicros(underMicros)}` }],
     }),
@@ -110,7 +112,7 @@ export const purchases = {
   refunds_uncovered: {
     api: 'invalid_request',
     message: ({ refunds }) =>
-      `The payment does not cover ${refunds.map(({ claimId }) => claimId).join(', ')} beside this claim.`,
+      `The payment is too small for this claim and for ${refunds.map(({ claimId }) => claimId).join(', ')}.`,
   },
   refund_above_rest: {
     api: 'invalid_request',
@@ -128,6 +130,6 @@ export const purchases = {
   },
   withdrawal_too_late: {
     api: 'invalid_request',
-    message: ({ endsAt }) => `The time to withdraw from this contract ended at ${minuteText(endsAt)}.`,
+    message: ({ endsAt }) => `The right to withdraw from this contract ended at ${minuteText(endsAt)}.`,
   },
 } satisfies RefusalTable<PurchaseRefusals>

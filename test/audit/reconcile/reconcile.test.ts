@@ -127,11 +127,11 @@ t.test('what is not the report is refused, with the line', async t => {
   t.throws(read(''), { message: 'line 1: the file is empty' })
   t.throws(read(text.replace('source_id', 'source')), { message: 'line 1: the table has no column source_id' })
   t.throws(read(text.replaceAll('"12.50"', '"12,50"')), {
-    message: /^line 2: customer_facing_amount is no amount .*: 12,50$/,
+    message: /^line 2: customer_facing_amount is not an amount .*: 12,50$/,
   })
-  t.throws(read(text.replace(/"\d{4}-/, '"soon-')), { message: /^line 2: created_utc is no time/ })
+  t.throws(read(text.replace(/"\d{4}-/, '"soon-')), { message: /^line 2: created_utc is not a time/ })
   t.throws(read(`${text}"1","2"\n`), { message: /^line 12: the row has 2 cells, and the first row has 15$/ })
-  t.throws(read(text.replace('"Starter', '"Star"ter')), { message: 'line 2: a quotation mark is not where one may be' })
+  t.throws(read(text.replace('"Starter', '"Star"ter')), { message: 'line 2: a quotation mark is misplaced' })
   t.equal(readStripeReport(`\uFEFF${text.replaceAll('\n', '\r\n')}`).length, 10)
 })
 

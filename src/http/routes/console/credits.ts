@@ -4,7 +4,7 @@ import type Router from '@koa/router'
 import type { BalanceCardProps } from '../../../console/credits/balance-card.tsx'
 import { CreditsPage } from '../../../console/credits/credits-page.tsx'
 import { CHAIN, PROOF } from '../../../console/credits/ledger-check.tsx'
-import { CREDITS, type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
+import { type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
 import type { SpendingCardProps } from '../../../console/credits/spending-card.tsx'
 import { credits } from '../../../console/parts/text.ts'
 import { refundReasonOf } from '../../../console/runs/run-words.ts'
@@ -14,6 +14,7 @@ import { identityName } from '../../../domain/login/identity.ts'
 import { OpenCounts } from '../../../flow/open-counts.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
 import type { LedgerEntry } from '../../../services/ledger/ledger.ts'
+import { CREDITS_PATH } from '../../../services/purchases/pages.ts'
 import type { Spending } from '../../../services/usage/spending.ts'
 import type { WaitingClient } from '../../../services/views/newest-first.ts'
 import { ApiError } from '../../../transports/api-error.ts'
@@ -130,7 +131,7 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
   }
 
   router.get(
-    CREDITS,
+    CREDITS_PATH,
     forOwner((ctx, owner) => showCredits(ctx, owner)),
   )
 
@@ -164,7 +165,7 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
   }
 
   router.get(
-    `${CREDITS}/statement.:format`,
+    `${CREDITS_PATH}/statement.:format`,
     forOwner(async (ctx, owner) => {
       const name: string = ctx['params'].format
       const format = Object.hasOwn(formats, name) ? formats[name] : undefined

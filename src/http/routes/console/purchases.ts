@@ -2,21 +2,15 @@ import type Router from '@koa/router'
 import type { PurchaseRow } from '../../../../schemas/views.ts'
 import { type BuyCardProps, CONSENT, KEEP_METHOD } from '../../../console/credits/buy-card.tsx'
 import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
-import {
-  invoicePath,
-  isPayable,
-  payPath,
-  purchasePath,
-  withdrawalPath,
-} from '../../../console/credits/purchase-words.ts'
+import { isPayable, payPath, withdrawalPath } from '../../../console/credits/purchase-words.ts'
 import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
-import { CREDITS } from '../../../console/credits/range.ts'
 import { WithdrawalPage } from '../../../console/credits/withdrawal-page.tsx'
 import { credits as creditsText } from '../../../console/parts/text.ts'
 import { refuse } from '../../../domain/refusal.ts'
 import { Unavailable } from '../../../ports/faults.ts'
 import { modeOf, type SessionOwner } from '../../../services/caller.ts'
 import { isPurchaseId } from '../../../services/ids.ts'
+import { CREDITS_PATH, invoicePath, purchasePath } from '../../../services/purchases/pages.ts'
 import type { Wanted } from '../../../services/purchases/price-list.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { errorOf, type RefusalMessages, unwrap } from '../../../transports/refusals.ts'
@@ -105,7 +99,7 @@ export const purchasePages = (
   const { purchases, withdrawals } = services
 
   router.post(
-    CREDITS,
+    CREDITS_PATH,
     forOwner(async (ctx, owner) => {
       const wanted = wantedOf(formField(ctx, 'pack'), formField(ctx, 'credits'))
       try {

@@ -1,8 +1,11 @@
 import type Router from '@koa/router'
+import { creditsIn, statusOf } from '../../../console/credits/purchase-words.ts'
 import { MAX_QUERY } from '../../../console/finder/finder.tsx'
 import { FinderResults, SearchPage, type SearchResult } from '../../../console/finder/search-page.tsx'
 import { accountPath } from '../../../console/operator/account-words.ts'
+import { credits } from '../../../console/parts/text.ts'
 import type { Found } from '../../../services/operator/lookups.ts'
+import { purchasePath } from '../../../services/purchases/pages.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { isFragment, redirect, showPage } from '../../answers/page-answers.ts'
 import { waitingClient } from '../../connections/disconnect.ts'
@@ -53,6 +56,8 @@ const ownResult = (found: Found): SearchResult => {
       return keyResult(found.key, '/console/keys')
     case 'upload':
       return uploadResult(found.upload, `/v1/uploads/${found.upload.uploadId}`)
+    case 'purchase':
+      return purchaseResult(found.purchase, purchasePath(found.purchase.purchaseId))
   }
 }
 
@@ -67,6 +72,8 @@ const anyResult = (found: Found): SearchResult => {
       return keyResult(found.key, accountPath(found.key.accountId))
     case 'upload':
       return uploadResult(found.upload, accountPath(found.upload.accountId))
+    case 'purchase':
+      return purchaseResult(found.purchase, accountPath(found.purchase.accountId))
   }
 }
 
@@ -85,4 +92,9 @@ const keyResult = ({ keyId, name, revokedAt }: Of<'key'>['key'], page: string): 
 const uploadResult = ({ filename }: Of<'upload'>['upload'], href: string): SearchResult => ({
   ...{ href, icon: 'upload', name: filename },
   note: 'Upload',
+})
+
+const purchaseResult = (purchase: Of<'purchase'>['purchase'], href: string): SearchResult => ({
+  ...{ href, icon: 'coins', name: `${credits(creditsIn(purchase))} credits` },
+  note: `Purchase · ${statusOf(purchase).word.toLowerCase()}`,
 })

@@ -2,10 +2,10 @@ import type Router from '@koa/router'
 import { MAX_GRANT_MICROS, MONEY_AMOUNT } from '../../../../schemas/primitives.ts'
 import { CONSENT } from '../../../console/credits/buy-card.tsx'
 import { TOP_UP, TOP_UP_OFF } from '../../../console/credits/purchase-words.ts'
-import { CREDITS } from '../../../console/credits/range.ts'
 import { TOP_UP_FIELDS, type TopUpFields, TopUpPage } from '../../../console/credits/top-up-page.tsx'
 import { isWholeMicros, toMicros } from '../../../domain/money.ts'
 import { modeOf, type SessionOwner } from '../../../services/caller.ts'
+import { CREDITS_PATH } from '../../../services/purchases/pages.ts'
 import type { NewTopUp } from '../../../services/purchases/top-ups.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { type RefusalMessages, unwrap } from '../../../transports/refusals.ts'
@@ -64,7 +64,7 @@ export const topUpPages = (router: Router<RequestState>, { services, forOwner }:
       const removed = await topUps.remove(owner)
       // Whoever sends the form twice finds them off as well.
       if ('refuse' in removed && removed.refuse.code !== 'top_up_not_found') return unwrap(removed)
-      redirect(ctx, CREDITS)
+      redirect(ctx, CREDITS_PATH)
     }),
   )
 }
