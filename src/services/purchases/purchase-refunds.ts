@@ -10,6 +10,7 @@ import type { Caller } from '../caller.ts'
 import { isPurchaseId, newClaimId } from '../ids.ts'
 import { findById } from '../views/find-by-id.ts'
 import type { Reads } from '../views/reads.ts'
+import { readPurchase } from './purchases.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
@@ -73,7 +74,10 @@ export class PurchaseRefunds {
   }
 
   async find(_caller: Caller, purchaseId: string): Promise<Answer<PurchaseRow>> {
-    const row = isPurchaseId(purchaseId) && (await findById(this.#dependencies.reads, 'purchases', purchaseId))
+    const { reads } = this.#dependencies
+    const found = isPurchaseId(purchaseId) && (await findById(reads, 'purchases', purchaseId))
+    // Its account is known now, so the views can show what it has just recorded.
+    const row = found && (await readPurchase(reads, found.accountId, purchaseId))
     return row ? answer(row) : refuse('purchase_not_found')
   }
 }
