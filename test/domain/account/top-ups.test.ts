@@ -1,28 +1,17 @@
 import t from 'tap'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { toMicros } from '../../../src/domain/money.ts'
 import { completeRun, grantCredits } from '../../support/account-samples.ts'
 import { World } from '../../support/account-world.ts'
-import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
-
-const setTopUp = ({ under = 100, credits = 500, monthlyAmount = '120.00' } = {}): AccountCommand => ({
-  type: 'SetTopUp',
-  settings: { underMicros: toMicros(under), creditsMicros: toMicros(credits), monthlyAmount, currency: 'EUR' },
-})
-
-const openTopUp = (
-  number: number,
-  sample: { credits?: number; amount?: string; currency?: string } = {},
-): AccountCommand => ({
-  ...openPurchase({ purchase: number, ...sample }),
-  type: 'OpenTopUp',
-})
-
-const fail = (number?: number, code = 'insufficient_funds'): AccountCommand => ({
-  type: 'FailTopUp',
-  code,
-  purchaseId: number === undefined ? undefined : purchaseId(number),
-})
+import {
+  failTopUp as fail,
+  openPurchase,
+  openTopUp,
+  payPurchase,
+  purchaseId,
+  recordDispute,
+  recordRefund,
+  setTopUp,
+} from '../../support/purchase-samples.ts'
 
 const resume: AccountCommand = { type: 'ResumeAccount', reason: 'paid' }
 
