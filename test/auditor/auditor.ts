@@ -272,9 +272,11 @@ export class Auditor {
       case 'CreditsOwed':
       case 'CreditsSettled':
       case 'TopUpSet':
-      case 'TopUpRemoved':
       case 'TopUpDue':
       case 'TopUpSettled':
+        return
+      case 'TopUpRemoved':
+        if (data['reason'] === 'failures') this.#notices.stopTopUps((before?.data as Facts | undefined)?.['code'])
         return
       case 'CreditsExpired':
         return this.#move(data, -1)

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { AuditedEvent } from '../../../src/audit/fault.ts'
+import { Notices } from '../../../src/audit/verify/notices.ts'
 import { TopUps } from '../../../src/audit/verify/top-ups.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { Auditor } from '../../auditor/auditor.ts'
 import { World } from '../../support/account-world.ts'
 import { forgedTopUps, topUpHistory } from '../../support/forged-top-ups.ts'
 import {
@@ -16,9 +18,9 @@ import {
 } from '../../support/purchase-samples.ts'
 
 const faultsOf = (events: readonly AuditedEvent[]): string[] => {
-  const rule = new TopUps()
+  const rules = [new TopUps(), new Notices()]
   const faults: string[] = []
-  for (const event of events) rule.take(event, what => faults.push(what))
+  for (const event of events) for (const rule of rules) rule.take(event, what => faults.push(what))
   return faults
 }
 
@@ -46,7 +48,16 @@ t.test('neither has one in which the account is suspended, owes credits, or fail
     for (const command of [openTopUp(number), fail(number)]) other.do(command)
   }
   t.equal(other.events.at(-2)?.type, 'TopUpRemoved')
-  t.same(faultsOf(other.appends.flat() as unknown as AuditedEvent[]), [])
+  const history = other.appends.flat() as unknown as AuditedEvent[]
+  t.same(faultsOf(history), [])
+  const withoutIt = history.slice(0, -1)
+  const next = { ...(history[0] as AuditedEvent), type: 'NoticesSet' }
+  t.match(faultsOf([...withoutIt, next]), [/not the notice of top_up_stopped/])
+  const forged = {
+    ...(history.at(-1) as AuditedEvent),
+    data: { number: 1, notice: { kind: 'top_up_stopped', code: 'x' }, to: {} },
+  }
+  t.match(faultsOf([...withoutIt, forged]), [/not that of .*insufficient_funds/])
 })
 
 const number = fc.integer({ min: 2, max: 9 })
@@ -88,12 +99,14 @@ t.test('no commands in any order make a fault', async t => {
           world.run(index, credits)
         }
         for (const { type, data } of world.events) seen.add('outcome' in data ? `${type} ${data.outcome}` : type)
-        return faultsOf(world.appends.flat() as unknown as AuditedEvent[]).length === 0
+        const auditor = new Auditor('account-x')
+        for (const append of world.appends) auditor.follow(append)
+        return auditor.faults.length + faultsOf(world.appends.flat() as unknown as AuditedEvent[]).length === 0
       },
     ),
     { numRuns: 300 },
   )
-  for (const type of ['TopUpSettled paid', 'TopUpSettled failed', 'TopUpSettled unneeded', 'TopUpRemoved'])
+  for (const type of ['TopUpSettled paid', 'TopUpSettled failed', 'TopUpSettled unneeded', 'NoticeRaised'])
     t.ok(seen.has(type), type)
 })
 
