@@ -48,7 +48,10 @@ export class TopUps {
       expect(this.#dueAt !== undefined && this.#dueAt <= clock, 'a top-up is bought that is not due')
       expect(isNeeded, 'a top-up is bought that is not needed')
       const { monthlyAmount = '0', currency } = this.#settings ?? {}
-      const paid = this.#paid.get(`${clock.slice(0, 7)} ${currency}`) ?? 0n
+      const paid = [...this.#paid].reduce(
+        (sum, [time, amount]) => (time.endsWith(` ${currency}`) && time >= clock.slice(0, 7) ? sum + amount : sum),
+        0n,
+      )
       const isWithin = data['currency'] === currency && paid + minorOf(data) <= minorOf({ amount: monthlyAmount })
       expect(isWithin, 'a top-up exceeds the monthly amount')
       this.#purchaseId = purchaseId

@@ -99,7 +99,9 @@ export class TopUps implements Rule {
     const month = monthOf(at)
     const paid = [...this.#purchases.values()].reduce(
       (sum, each) =>
-        each.isTopUp && each.paid?.month === month && each.paid.currency === currency ? sum + each.paid.amount : sum,
+        each.isTopUp && each.paid && each.paid.month >= month && each.paid.currency === currency
+          ? sum + each.paid.amount
+          : sum,
       minorOf(amount),
     )
     if (paid > minorOf(monthlyAmount)) report(`with it, top-ups exceed ${monthlyAmount} ${wanted} in ${month}`)

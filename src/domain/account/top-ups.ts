@@ -146,12 +146,15 @@ export const mayCharge = (state: AccountState): boolean => activeTopUp(state) !=
 const methodIn = ({ purchases }: AccountState): PurchaseId | undefined =>
   purchases.findLastKey(({ keepsMethod, payment }) => keepsMethod === true && payment !== undefined)
 
-/** What top-ups have paid in the month of a time, in the smallest units of their currency. */
+/**
+ * What top-ups have paid in the month of a time, in the smallest units of their currency. What is recorded later counts,
+ * too: the clock was ahead.
+ */
 export const paidInMonth = ({ topUp, purchases }: AccountState, atMs: number): bigint => {
   const month = dayOf(atMs).slice(0, 'yyyy-mm'.length)
   return purchases.reduce((sum, { methodOf, payment }) => {
-    const counts = methodOf && payment?.currency === topUp?.settings.currency && payment?.paidAt.startsWith(month)
-    return counts && payment ? sum + minorOf(payment) : sum
+    if (!methodOf || payment?.currency !== topUp?.settings.currency) return sum
+    return payment && payment.paidAt >= month ? sum + minorOf(payment) : sum
   }, 0n)
 }
 

@@ -117,6 +117,17 @@ t.test('the monthly amount is never exceeded, and the next month goes on', t => 
   t.end()
 })
 
+t.test('payments that a clock has recorded too late count in the month before', t => {
+  const world = low()
+  world.days = 31
+  world.do(openTopUp(2, { amount: '100.00' }))
+  world.do(payPurchase({ purchase: 2, amount: '100.00' }))
+  world.days = 0
+  world.run(2, 500)
+  t.same(world.do(openTopUp(3)), ['TopUpDue'])
+  t.end()
+})
+
 t.test('another currency or a higher price is a failure', t => {
   const world = low()
   t.same(world.do(openTopUp(2, { currency: 'USD' })), ['TopUpSettled', 'TopUpDue'])
