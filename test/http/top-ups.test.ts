@@ -94,7 +94,7 @@ t.test(`${RUNS} parallel runs start one top-up`, async t => {
   const accepted = answers.filter(({ status }) => status === 200).length
   t.equal(await balance(), 1101 - accepted)
   t.equal(charges().length, 2)
-  t.match(await topUps(), [{ status: 'paid', credits: 1000, amount: '12.50', country: 'DE' }])
+  t.match(await topUps(), [{ status: 'paid', top_up: true, credits: 1000, amount: '12.50', country: 'DE' }])
   t.match((await topUp()).body, { monthly_amount_paid: '12.50', failures: 0, due_at: undefined })
   t.equal((await customer.send('/v1/top_up', { method: 'DELETE' })).status, 200)
 })

@@ -6,7 +6,16 @@ import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { buyAgainPath, claimWords, invoicePath, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import {
+  buyAgainPath,
+  claimWords,
+  invoicePath,
+  isPayable,
+  payPath,
+  priceOf,
+  statusOf,
+  TOP_UP,
+} from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
@@ -120,7 +129,9 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
           <p>
             {status === 'failed'
               ? 'Your payment failed, so nothing was charged, and you got no credits. Try another way to pay.'
-              : 'Nobody paid in time, so nothing was charged and no credits were granted. You can buy the same again.'}
+              : purchase.methodOf
+                ? 'This top-up was given up before it was charged, and no credits were granted.'
+                : 'Nobody paid in time, so nothing was charged and no credits were granted. You can buy the same again.'}
           </p>
           <Actions>
             <a class="button main" href={buyAgainPath(purchase)}>
@@ -138,7 +149,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
 const Actions = ({ children }: { children: Children }) => <div class="row wrap">{children}</div>
 
 const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
-  const { purchaseId, createdAt, paidAt, bonusMicros, tax, currency, country, invoice } = purchase
+  const { purchaseId, methodOf, createdAt, paidAt, bonusMicros, tax, currency, country, invoice } = purchase
   return (
     <dl class="facts">
       <dt>Purchase</dt>
@@ -149,6 +160,14 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
         <>
           <dt>Bonus</dt>
           <dd>{credits(bonusMicros)} of the credits</dd>
+        </>
+      )}
+      {methodOf && (
+        <>
+          <dt>Bought by</dt>
+          <dd>
+            an <a href={TOP_UP}>automatic top-up</a>
+          </dd>
         </>
       )}
       <dt>Opened</dt>
