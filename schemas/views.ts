@@ -352,6 +352,8 @@ export interface PurchaseRow {
   /** As in `PurchaseOpened`. */
   withdrawalDays?: number
   beginAtOnce?: true
+  /** Set for a top-up: the purchase whose payment method it uses. */
+  methodOf?: PurchaseId
   /** The price and, once it is paid, all that was paid. */
   amount: string
   currency: string

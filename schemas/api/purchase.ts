@@ -59,6 +59,9 @@ export const Purchase = Closed({
   ),
   expires_at: Type.Optional(about(Timestamp, 'When that page closes.')),
   pack: Type.Optional(about(Slug, 'The pack; missing for a custom amount.', 'starter')),
+  top_up: Type.Optional(
+    about(Type.Literal(true), 'Set if the service bought the credits by itself; see `PUT /v1/top_up`.'),
+  ),
   credits,
   bonus_credits: Type.Optional(bonus_credits),
   amount: about(amount, 'The price and, once it is paid, what was paid with its tax.', '12.50'),

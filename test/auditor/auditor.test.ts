@@ -45,6 +45,7 @@ import {
 } from '../support/account-samples.ts'
 import { family } from '../support/catalog-samples.ts'
 import { collect } from '../support/collect.ts'
+import { forgedTopUps, topUpHistory } from '../support/forged-top-ups.ts'
 import { at } from '../support/given.ts'
 import { tokenReceipt } from '../support/ledger-events.ts'
 import { makeLink } from '../support/links.ts'
@@ -52,6 +53,7 @@ import { priceList } from '../support/pack-samples.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
+import { TopUps } from './top-ups.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -193,6 +195,21 @@ t.test('the auditor detects every kind of forged history', async t => {
   )
   t.same(audit([...resendable, ...resent(100, SESSION), ...resent(101, { kind: 'operator' })]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
+})
+
+t.test('the auditor detects every kind of forged top-up', async t => {
+  const audit = (events: typeof topUpHistory) => {
+    const topUps = new TopUps()
+    let [balanceMicros, isSuspended] = [0, false]
+    return events.flatMap(event => {
+      const { type, data, metadata } = event
+      balanceMicros = Number(data['balanceAfterMicros'] ?? balanceMicros)
+      isSuspended ||= type === 'AccountSuspended'
+      return topUps.take(event, { at: metadata.at, clock: metadata.at }, balanceMicros, isSuspended)
+    })
+  }
+  t.same(audit(topUpHistory), [])
+  for (const [forgery, [, events]] of Object.entries(forgedTopUps)) t.not(audit(events).length, 0, forgery)
 })
 
 t.test('the auditor detects every kind of forged release', async t => {

@@ -3,6 +3,7 @@ import { makeLink } from '../support/links.ts'
 import { Budgets } from './budgets.ts'
 import { Notices } from './notices.ts'
 import { hasTokens, priceOf, type Receipt, usedLines } from './prices.ts'
+import { TopUps } from './top-ups.ts'
 import { WebhookCare } from './webhook-care.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
@@ -103,6 +104,7 @@ export class Auditor {
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
   readonly #webhookCare = new WebhookCare()
+  readonly #topUps = new TopUps()
   /** The uploads that are not deleted. */
   readonly #uploads = new Map<string, Upload>()
   readonly #references = new Set<string>()
@@ -189,6 +191,9 @@ export class Auditor {
     this.#expect(isAtHome(run, data), 'a test run is not in the sandbox')
     if (run && actor?.keyId)
       this.#expect(this.#testKeys.has(actor.keyId) === (run.isTest === true), 'a key changes a run of the other mode')
+    const { at } = event.metadata as { at: string }
+    for (const fault of this.#topUps.take(event, { at, clock: timeOf(event) }, this.balanceMicros, this.#isSuspended))
+      this.#report(fault)
     switch (event.type) {
       case 'SessionOpened':
         this.#expect(!this.#sessions.has(data['sessionId']), 'a session is opened twice')
@@ -267,9 +272,11 @@ export class Auditor {
       case 'CreditsOwed':
       case 'CreditsSettled':
       case 'TopUpSet':
-      case 'TopUpRemoved':
       case 'TopUpDue':
       case 'TopUpSettled':
+        return
+      case 'TopUpRemoved':
+        if (data['reason'] === 'failures') this.#notices.stopTopUps((before?.data as Facts | undefined)?.['code'])
         return
       case 'CreditsExpired':
         return this.#move(data, -1)

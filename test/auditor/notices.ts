@@ -48,6 +48,11 @@ export class Notices {
     this.#receipt = { purchaseId, declaredAt, refund: { amount, currency } }
   }
 
+  /** The end of top-ups that have failed, the last one with this code. */
+  stopTopUps(code: unknown) {
+    this.#expected.push({ kind: 'top_up_stopped', code })
+  }
+
   /** Whether a notice is the next one that is called for. */
   take({ number, notice, to }: Facts): boolean {
     this.#count += 1

@@ -5,6 +5,7 @@ import { readCredits } from '../support/credits-page.ts'
 import { priceList } from '../support/pack-samples.ts'
 import { startSales } from '../support/sales.ts'
 import { instantProvider, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 const operator = { kind: 'operator', name: 'test' } as const
@@ -306,6 +307,11 @@ t.test('the owner turns automatic top-ups on, changes them, and turns them off',
   t.match((await page(path)).words, /On Paid this month 0\.00 EUR of 50\.00 EUR/)
   t.equal((await set({ below_credits: '3' })).status, 303)
   t.match((await page(path)).text, /name="below_credits"[^>]*value="3"|value="3"[^>]*name="below_credits"/)
+  t.notMatch((await page(PAGE)).words, /Top-up/)
+  t.equal((await set({ below_credits: '2000' })).status, 303)
+  await until('a top-up is paid', async () => /Paid Top-up/.test((await page(PAGE)).words))
+  const [, purchase = ''] = /href="([^"]*\/purchases\/pur_\w+)"/.exec((await page(PAGE)).text) ?? []
+  t.match((await page(purchase)).words, /Bought by an automatic top-up/)
   await browser.get(path)
   for (const status of [303, 303]) t.equal((await browser.post(`${path}/off`, {})).status, status)
   t.match((await page(path)).words, /Off/)

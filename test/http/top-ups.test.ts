@@ -54,8 +54,8 @@ const refusalOf = async (request: Promise<{ status: number; body: unknown }>) =>
 }
 
 // Hours pass in their tests, and Stripe's pages do not stay open so long.
-const [lost, declined, helped, suspended] = [
-  ...[await keptCustomer(), await keptCustomer()],
+const [lost, declined, helped, suspended, leaving] = [
+  ...[await keptCustomer(), await keptCustomer(), await keptCustomer()],
   ...[await keptCustomer(), await keptCustomer()],
 ] as const
 
@@ -95,7 +95,7 @@ t.test(`${RUNS} parallel runs start one top-up`, async t => {
   const accepted = answers.filter(({ status }) => status === 200).length
   t.equal(await balance(), 1101 - accepted)
   t.equal(charges().length, 2)
-  t.match(await topUps(), [{ status: 'paid', credits: 1000, amount: '12.50', country: 'DE' }])
+  t.match(await topUps(), [{ status: 'paid', top_up: true, credits: 1000, amount: '12.50', country: 'DE' }])
   t.match((await topUp()).body, { monthly_amount_paid: '12.50', failures: 0, due_at: undefined })
   t.equal((await customer.send('/v1/top_up', { method: 'DELETE' })).status, 200)
 })
@@ -153,7 +153,7 @@ t.test('nobody is charged who was suspended since the attempt began', async t =>
   const before = asked()
   await until('Stripe is asked about it', () => {
     clock.skip(HOUR_MS)
-    return asked() > before + 1
+    return asked() > before
   })
   t.equal(charges().length, 1)
   unwrap(await accounts.resume(operator, customer.accountId, 'settled'))
@@ -162,6 +162,22 @@ t.test('nobody is charged who was suspended since the attempt began', async t =>
     return (await topUps())[0]?.status === 'paid'
   })
   t.equal(charges().length, 2)
+})
+
+t.test('what is under way when top-ups are turned off is given up if Stripe has not charged', async t => {
+  const { customer, set, topUp, topUps, charges } = leaving
+  const asked = stripe.requests.length
+  stripe.fail('error')
+  await set({ ...wanted, below_credits: 102 })
+  await until('Stripe was asked in vain, and again', () => stripe.requests.length === asked + 2)
+  t.equal((await customer.send('/v1/top_up', { method: 'DELETE' })).status, 200)
+  stripe.recover()
+  await until('it has ended', async () => {
+    clock.skip(HOUR_MS)
+    return (await topUps())[0]?.status === 'expired'
+  })
+  t.equal(charges().length, 1)
+  t.equal((await topUp()).status, 404)
 })
 
 t.test('a top-up that is no longer needed is no failure', async t => {

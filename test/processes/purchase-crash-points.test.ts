@@ -16,6 +16,12 @@ t.setTimeout(240_000)
 /** How long the stub takes for a request, so that the service can be killed meanwhile. The stub finishes it anyway. */
 const SLOW_MS = 1000
 
+/** Stripe does what it is asked for after the kill, or not at all. */
+const KILLS = [
+  ['before', 'hang'],
+  ['after', SLOW_MS],
+] as const
+
 const start = async (t: Test) => {
   const stripe = await startStripe(t)
   const environment = await salesEnvironment(t, stripe)
@@ -38,15 +44,39 @@ const buy = async (stripe: StripeStub, customer: Customer, url: string, terms: o
   return { purchase, paymentId: String(stripe.session(sessionId).payment_intent) }
 }
 
+interface Kill {
+  fault: 'hang' | number
+  /** The request that hangs, and the one that Stripe does slowly. */
+  routes: { hang: string; slow: string }
+  /** Whether Stripe has done it. */
+  isDone(): boolean
+}
+
+/** Does something, kills the service while it asks Stripe, and starts another one, as after a day without reports. */
+const killMeanwhile = async <Done>(
+  { stripe, first, service }: Awaited<ReturnType<typeof start>>,
+  { fault, routes, isDone }: Kill,
+  act: () => Promise<Done>,
+) => {
+  stripe.webhooks?.close()
+  stripe.webhooks = undefined
+  stripe.fail(fault)
+  const done = await act()
+  const route = fault === 'hang' ? routes.hang : routes.slow
+  await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
+  await first.end('SIGKILL')
+  if (fault !== 'hang') await until('Stripe has done it', isDone)
+  stripe.recover()
+  stripe.idempotencyKeys.forget()
+  return { done, second: await service() }
+}
+
 /** What the customer's only purchase has become. */
 const purchaseOf = async (customer: Customer, url: string) =>
   (await customer.at(url).send<PurchaseList>('/v1/purchases')).body.data[0]
 
-for (const [name, fault] of [
-  ['before Stripe has opened the page', 'hang'],
-  ['after Stripe has opened the page', SLOW_MS],
-] as const)
-  t.test(`a kill ${name} loses no payment`, async t => {
+for (const [name, fault] of KILLS)
+  t.test(`a kill ${name} Stripe has opened the page loses no payment`, async t => {
     const { stripe, environment, folder, customer, service, first, reports } = await start(t)
     stripe.fail(fault)
     const answer = customer
@@ -77,30 +107,21 @@ for (const [name, fault] of [
     t.same((await auditFolder(folder, environment)).faults, [])
   })
 
-for (const [name, fault] of [
-  ['before Stripe has refunded', 'hang'],
-  ['after Stripe has refunded', SLOW_MS],
-] as const)
-  t.test(`a kill ${name} refunds once`, async t => {
-    const { stripe, environment, folder, customer, service, first } = await start(t)
+const REFUND = { hang: 'GET /v1/refunds', slow: 'POST /v1/refunds' }
+
+for (const [name, fault] of KILLS)
+  t.test(`a kill ${name} Stripe has refunded refunds once`, async t => {
+    const world = await start(t)
+    const { stripe, environment, folder, customer, first } = world
     const { purchase, paymentId } = await buy(stripe, customer, first.url)
-    // Nothing is reported from here on.
-    stripe.webhooks?.close()
-    stripe.webhooks = undefined
-    stripe.fail(fault)
-    const core = await openFolder(folder, { environment })
-    const operator = { kind: 'operator', name: 'ada' } as const
-    unwrap(await core.services.purchaseRefunds.refund(operator, purchase.id, { amount: '5.00', reason: 'asked' }))
-    await core.close()
-    const route = fault === 'hang' ? 'GET /v1/refunds' : 'POST /v1/refunds'
-    await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
-    await first.end('SIGKILL')
     const refunds = () => stripe.store.all('refund')
-    if (fault !== 'hang') await until('Stripe has refunded', () => refunds().length > 0)
-    stripe.recover()
-    // As after a day.
-    stripe.idempotencyKeys.forget()
-    const second = await service()
+    const kill = { fault, routes: REFUND, isDone: () => refunds().length > 0 }
+    const { second } = await killMeanwhile(world, kill, async () => {
+      const core = await openFolder(folder, { environment })
+      const operator = { kind: 'operator', name: 'ada' } as const
+      unwrap(await core.services.purchaseRefunds.refund(operator, purchase.id, { amount: '5.00', reason: 'asked' }))
+      await core.close()
+    })
     const accepted = await until('the refund is accepted', async () => {
       const again = await openFolder(folder, { environment })
       const state = await again.accounts.currentState(customer.accountId)
@@ -116,51 +137,44 @@ for (const [name, fault] of [
     t.same((await auditFolder(folder, environment)).faults, [])
   })
 
-for (const [name, fault] of [
-  ['before Stripe has refunded', 'hang'],
-  ['after Stripe has refunded', SLOW_MS],
-] as const)
-  t.test(`a withdrawal and a kill ${name} are one declaration and one refund, with a receipt`, async t => {
-    const { stripe, environment, folder, customer, service, first } = await start(t)
-    const { purchase, paymentId } = await buy(stripe, customer, first.url)
-    // Nothing is reported from here on.
-    stripe.webhooks?.close()
-    stripe.webhooks = undefined
-    stripe.fail(fault)
-    const withdraw = (url: string) => customer.at(url).post<Purchase>(`/v1/purchases/${purchase.id}/withdrawal`, {})
-    const { status, body: before } = await withdraw(first.url)
-    t.equal(status, 200)
-    t.equal(await customer.at(first.url).balance(), 1, 'the credits are gone before Stripe answers')
-    const route = fault === 'hang' ? 'GET /v1/refunds' : 'POST /v1/refunds'
-    await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
-    await first.end('SIGKILL')
-    const refunds = () => stripe.store.all('refund')
-    if (fault !== 'hang') await until('Stripe has refunded', () => refunds().length > 0)
-    stripe.recover()
-    // As after a day.
-    stripe.idempotencyKeys.forget()
-    const second = await service()
-    const { body: after } = await withdraw(second.url)
-    // The other process has another port.
-    t.same({ ...after, invoice_url: before.invoice_url }, before, 'the same declaration')
-    await until('the refund is accepted', async () => {
-      const core = await openFolder(folder, { environment })
-      const { purchases } = await core.accounts.currentState(customer.accountId)
-      await core.close()
-      return purchases.get(purchase.id)?.claims[0]?.status === 'standing'
-    })
-    t.match(refunds(), [{ amount: 1250, payment_intent: paymentId }])
-    t.equal(refunds().length, 1)
-    t.equal(await customer.at(second.url).balance(), 1)
-    const outbox = join(folder, 'outbox')
-    const receipts = async () =>
-      (await Promise.all((await readdir(outbox)).map(mail => readFile(join(outbox, mail), 'utf8')))).filter(mail =>
-        mail.includes(purchase.id),
-      )
-    await until('the receipt is there', async () => (await receipts()).length > 0)
-    await second.end('SIGTERM')
-    t.same((await auditFolder(folder, environment)).faults, [])
-  })
+for (const [name, fault] of KILLS)
+  t.test(
+    `a withdrawal and a kill ${name} Stripe has refunded are one declaration and one refund, with a receipt`,
+    async t => {
+      const world = await start(t)
+      const { stripe, environment, folder, customer, first } = world
+      const { purchase, paymentId } = await buy(stripe, customer, first.url)
+      const withdraw = (url: string) => customer.at(url).post<Purchase>(`/v1/purchases/${purchase.id}/withdrawal`, {})
+      const refunds = () => stripe.store.all('refund')
+      const kill = { fault, routes: REFUND, isDone: () => refunds().length > 0 }
+      const { done: before, second } = await killMeanwhile(world, kill, async () => {
+        const { status, body } = await withdraw(first.url)
+        t.equal(status, 200)
+        t.equal(await customer.at(first.url).balance(), 1, 'the credits are gone before Stripe answers')
+        return body
+      })
+      const { body: after } = await withdraw(second.url)
+      // The other process has another port.
+      t.same({ ...after, invoice_url: before.invoice_url }, before, 'the same declaration')
+      await until('the refund is accepted', async () => {
+        const core = await openFolder(folder, { environment })
+        const { purchases } = await core.accounts.currentState(customer.accountId)
+        await core.close()
+        return purchases.get(purchase.id)?.claims[0]?.status === 'standing'
+      })
+      t.match(refunds(), [{ amount: 1250, payment_intent: paymentId }])
+      t.equal(refunds().length, 1)
+      t.equal(await customer.at(second.url).balance(), 1)
+      const outbox = join(folder, 'outbox')
+      const receipts = async () =>
+        (await Promise.all((await readdir(outbox)).map(mail => readFile(join(outbox, mail), 'utf8')))).filter(mail =>
+          mail.includes(purchase.id),
+        )
+      await until('the receipt is there', async () => (await receipts()).length > 0)
+      await second.end('SIGTERM')
+      t.same((await auditFolder(folder, environment)).faults, [])
+    },
+  )
 
 t.test('two processes that get withdrawals at the same time record one, and refund once', async t => {
   const { stripe, environment, folder, customer, service, first } = await start(t)
@@ -184,36 +198,31 @@ t.test('two processes that get withdrawals at the same time record one, and refu
   t.same((await auditFolder(folder, environment)).faults, [])
 })
 
-for (const [name, fault] of [
-  ['before Stripe has charged', 'hang'],
-  ['after Stripe has charged', SLOW_MS],
-] as const)
-  t.test(`a kill ${name} tops up once`, async t => {
-    const { stripe, environment, folder, customer, service, first } = await start(t)
-    await buy(stripe, customer, first.url, { keep_method: true })
-    // Nothing is reported from here on.
-    stripe.webhooks?.close()
-    stripe.webhooks = undefined
-    stripe.fail(fault)
-    const topUp = { begin_at_once: true, below_credits: 1002, credits: 100, monthly_amount: '1.25' }
-    const { status } = await customer.at(first.url).send('/v1/top_up', {
-      method: 'PUT',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(topUp),
+const TOP_UP = { hang: 'GET /v1/checkout/sessions', slow: 'POST /v1/payment_intents' }
+
+for (const [name, fault] of KILLS)
+  for (const removes of [false, true])
+    t.test(`a kill ${name} Stripe has charged ${removes ? 'what is removed' : 'tops up once'}`, async t => {
+      const world = await start(t)
+      const { stripe, environment, folder, customer, first } = world
+      await buy(stripe, customer, first.url, { keep_method: true })
+      const charges = () => stripe.store.all('payment_intent').length - 1
+      const kill = { fault, routes: TOP_UP, isDone: () => charges() > 0 }
+      const topUp = { begin_at_once: true, below_credits: 1002, credits: 100, monthly_amount: '1.25' }
+      const { second } = await killMeanwhile(world, kill, async () => {
+        const body = { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(topUp) }
+        const { status } = await customer.at(first.url).send('/v1/top_up', { method: 'PUT', ...body })
+        t.equal(status, 200)
+        if (!removes) return
+        await until('it is under way', async () => (await purchaseOf(customer, first.url))?.credits === 100)
+        t.equal((await customer.at(first.url).send('/v1/top_up', { method: 'DELETE' })).status, 200)
+      })
+      const isCharged = !removes || fault !== 'hang'
+      if (isCharged) await until('it is paid', async () => (await customer.at(second.url).balance()) === 1101)
+      else await until('Stripe is asked', () => stripe.requestsTo('GET /v1/payment_intents').length > 0)
+      t.equal(charges(), Number(isCharged))
+      t.match(await purchaseOf(customer, second.url), { status: isCharged ? 'paid' : 'open', credits: 100 })
+      t.equal((await customer.at(second.url).send('/v1/top_up')).status, removes ? 404 : 200)
+      await second.end('SIGTERM')
+      t.same((await auditFolder(folder, environment)).faults, [])
     })
-    t.equal(status, 200)
-    const route = fault === 'hang' ? 'GET /v1/checkout/sessions' : 'POST /v1/payment_intents'
-    await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
-    await first.end('SIGKILL')
-    const charges = () => stripe.store.all('payment_intent').length - 1
-    if (fault !== 'hang') await until('Stripe has charged', () => charges() > 0)
-    stripe.recover()
-    // As after a day.
-    stripe.idempotencyKeys.forget()
-    const second = await service()
-    await until('the top-up is paid', async () => (await customer.at(second.url).balance()) === 1101)
-    t.equal(charges(), 1)
-    t.match(await purchaseOf(customer, second.url), { status: 'paid', credits: 100 })
-    await second.end('SIGTERM')
-    t.same((await auditFolder(folder, environment)).faults, [])
-  })

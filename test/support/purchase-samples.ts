@@ -56,6 +56,22 @@ export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR', 
     },
   }) satisfies AccountCommand
 
+export const setTopUp = ({ under = 100, credits = 500, monthlyAmount = '120.00' } = {}): AccountCommand => ({
+  type: 'SetTopUp',
+  settings: { underMicros: toMicros(under), creditsMicros: toMicros(credits), monthlyAmount, currency: 'EUR' },
+})
+
+export const openTopUp = (number: number, sample: Omit<Sample, 'purchase'> = {}): AccountCommand => ({
+  ...openPurchase({ purchase: number, ...sample }),
+  type: 'OpenTopUp',
+})
+
+export const failTopUp = (number?: number, code = 'insufficient_funds'): AccountCommand => ({
+  type: 'FailTopUp',
+  code,
+  purchaseId: number === undefined ? undefined : purchaseId(number),
+})
+
 export const declareWithdrawal = (claimId = 'w1') =>
   ({ type: 'DeclareWithdrawal', purchaseId: purchaseId(), claimId }) satisfies AccountCommand
 export const recordFee = ({ purchase = 1, amount = '1.05', currency = 'USD' }: Sample = {}) =>

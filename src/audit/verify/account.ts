@@ -59,7 +59,7 @@ const AFTER_ERASURE = new Set([
   ...['CreditsExpired', 'CreditsGranted', 'CreditsWithdrawn', 'CreditsOwed', 'CreditsSettled'],
   ...['PurchasePaid', 'FeeCharged', 'PurchaseClosed', 'PaymentDisputed', 'DisputeWon'],
   ...['RefundRequested', 'RefundAccepted', 'PaymentRefunded', 'RefundFailed'],
-  'RunsArchived',
+  ...['TopUpSettled', 'RunsArchived'],
 ])
 
 /** Actors that act for the owner of an account. */

@@ -7,15 +7,17 @@ import { Attempts } from './webhooks.ts'
 
 /**
  * A debit that crosses the owner's balance limit or a share of a budget has a notice in the same append. An expiring
- * key has a notice a week before. Each crossing has one notice. Retiring models may have notices, and nothing else has.
- * Notices count from 1.
+ * key has a notice a week before. Each crossing has one notice, and so has the end of top-ups that have failed. Retiring
+ * models may have notices, and nothing else has. Notices count from 1.
  */
 export class Notices implements Rule {
   #settings: Settings = { email: false, balanceUnderMicros: 0 }
   #balanceMicros = 0
   #number = 0
-  /** The notices that must follow the last debit. */
+  /** The notices that must follow the last debit, or the end of top-ups. */
   #expected: Notice[] = []
+  /** Why the last top-up failed. */
+  #failure: unknown
   /** By key and period, the largest share of which the owner was notified. */
   readonly #notified = new Map<string, number>()
   readonly #budgets = new BudgetUses()
@@ -35,6 +37,9 @@ export class Notices implements Rule {
     this.#retiring.take(event)
     if (type === 'AccountOpened' && data['notices']) this.#settings = data['notices'] as Settings
     if (type === 'NoticesSet') this.#settings = data as unknown as Settings
+    if (type === 'TopUpSettled') this.#failure = data['code']
+    if (type === 'TopUpRemoved' && data['reason'] === 'failures')
+      this.#expected.push({ kind: 'top_up_stopped', code: this.#failure })
     const use = this.#budgets.take(event)
     const { balanceAfterMicros } = data as { balanceAfterMicros?: number }
     if (balanceAfterMicros === undefined) return
@@ -77,7 +82,7 @@ export class Notices implements Rule {
       const expected = this.#expected.shift()
       if (!expected) report('no event before it requires a notice')
       else if (!isDeepStrictEqual({ ...notice }, expected))
-        report(`its notice is not that of ${JSON.stringify(expected)}, which the debit requires`)
+        report(`its notice is not that of ${JSON.stringify(expected)}, which an earlier event requires`)
     }
     if (to.email && !this.#settings.email && notice.kind !== 'withdrawal_received') report('the account wants no mail')
     const { url } = this.#settings
@@ -88,7 +93,7 @@ export class Notices implements Rule {
   }
 
   #expectNone(report: Report) {
-    for (const { kind } of this.#expected) report(`it is not the notice of ${kind}, which an earlier debit requires`)
+    for (const { kind } of this.#expected) report(`it is not the notice of ${kind}, which an earlier event requires`)
     this.#expected = []
   }
 }

@@ -26,6 +26,7 @@ import { Purchases } from './purchases.ts'
 import { Requests, Runs } from './runs.ts'
 import { coveredIn, KeptSeals, type NewestSeal, Periods, Seals } from './seals.ts'
 import { type LoginFact, Logins, Sessions } from './sign-in.ts'
+import { TopUps } from './top-ups.ts'
 import { WebhookSecrets, Webhooks, WebhookTests } from './webhooks.ts'
 import { Withdrawals } from './withdrawals.ts'
 
@@ -181,6 +182,7 @@ class Checks {
       new Lots(),
       new Purchases(),
       new Withdrawals(),
+      new TopUps(),
       new Requests(),
       ...life,
       ...deliveries,

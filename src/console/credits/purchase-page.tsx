@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf, TOP_UP } from './purchase-words.ts'
 import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
 interface PurchaseProps {
@@ -121,7 +121,9 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
           <p>
             {status === 'failed'
               ? 'Your payment failed, so nothing was charged. Try another payment method.'
-              : 'The time to pay is over, and nothing was charged. You can buy the same credits again.'}
+              : purchase.methodOf
+                ? 'This top-up was cancelled before it was charged.'
+                : 'The time to pay is over, and nothing was charged. You can buy the same credits again.'}
           </p>
           <Actions>
             <a class="button main" href={buyAgainPath(purchase)}>
@@ -139,13 +141,18 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
 const Actions = ({ children }: { children: Children }) => <div class="row wrap">{children}</div>
 
 const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
-  const { purchaseId, createdAt, paidAt, bonusMicros, tax, currency, country, invoice } = purchase
+  const { purchaseId, methodOf, createdAt, paidAt, bonusMicros, tax, currency, country, invoice } = purchase
   return (
     <dl class="facts">
       <Fact name="Purchase">
         <code class="id">{purchaseId}</code>
       </Fact>
       {bonusMicros !== undefined && <Fact name="Bonus">{credits(bonusMicros)} of the credits</Fact>}
+      {methodOf && (
+        <Fact name="Bought by">
+          an <a href={TOP_UP}>automatic top-up</a>
+        </Fact>
+      )}
       <Fact name="Opened">
         <Moment at={createdAt} />
       </Fact>

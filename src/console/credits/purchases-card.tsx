@@ -84,7 +84,7 @@ const Rows = ({ purchases }: { purchases: readonly PurchaseRow[] }) => {
               </td>
               <td class="num">{priceOf(purchase)}</td>
               <td>
-                <span class={`badge ${tone}`}>{word}</span>
+                <span class={`badge ${tone}`}>{word}</span> {purchase.methodOf && <span class="badge">Top-up</span>}
               </td>
               <td class="own-line">{invoice !== undefined && <a href={invoicePath(purchaseId)}>See the invoice</a>}</td>
               <td class="own-line">

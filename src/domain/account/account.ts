@@ -40,7 +40,7 @@ import {
   submitRun,
 } from './runs.ts'
 import { type AccountState, initialAccount } from './state.ts'
-import { failTopUp, openTopUp, removeTopUp, setTopUp, withTopUp } from './top-ups.ts'
+import { endTopUp, failTopUp, openTopUp, removeTopUp, setTopUp, withTopUp } from './top-ups.ts'
 import { grantUpload, recordUploadDeletion, requestUploadDeletion, storeUpload } from './uploads.ts'
 import {
   recordDelivery,
@@ -82,6 +82,8 @@ const AFTER_ERASURE = new Set<AccountCommand['type']>([
     'PayPurchase',
     'RecordFee',
     'ClosePurchase',
+    'FailTopUp',
+    'EndTopUp',
     'RequestRefund',
     'AcceptRefund',
     'RecordRefund',
@@ -151,6 +153,8 @@ const decideByNoun = (
       return openTopUp(command, state, atMs)
     case 'FailTopUp':
       return failTopUp(command, state, atMs)
+    case 'EndTopUp':
+      return endTopUp(command, state, atMs)
     case 'CreateApiKey':
       return createKey(command, state)
     case 'RevokeApiKey':

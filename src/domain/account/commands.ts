@@ -56,6 +56,7 @@ export type AccountCommand = (
   | { type: 'PayPurchase'; payment: PurchasePaid }
   | ({ type: 'OpenTopUp' } & Pick<OpenPurchase, 'purchase' | 'perHour'>)
   | FailTopUp
+  | EndTopUp
   | ({ type: 'RecordFee'; purchaseId: PurchaseId } & Money)
   | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
   | RequestRefund
@@ -235,6 +236,12 @@ export interface FailTopUp {
   type: 'FailTopUp'
   code: string
   purchaseId?: PurchaseId | undefined
+}
+
+/** The payment service has no charge for the purchase of a top-up. */
+export interface EndTopUp {
+  type: 'EndTopUp'
+  purchaseId: PurchaseId
 }
 
 export interface OpenedCheckout {

@@ -27,7 +27,7 @@ import {
   type OpenRun,
   REMEMBER_MS,
 } from './state.ts'
-import { changeTopUp, keepTopUp, openAttempt, settleTopUp } from './top-ups.ts'
+import { changeTopUp, dropTopUp, keepTopUp, openAttempt, settleTopUp } from './top-ups.ts'
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
@@ -134,7 +134,7 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'TopUpSet':
       return keepTopUp(state, event.data)
     case 'TopUpRemoved':
-      return { ...state, topUp: undefined }
+      return dropTopUp(state, clockOf(event))
     case 'TopUpDue':
       return changeTopUp(state, { dueAt: event.data.at })
     case 'TopUpSettled':

@@ -68,7 +68,7 @@ export interface AccountState {
   purchases: OrderedMap<PurchaseId, Purchase>
   /** When the last purchases were opened, in ms since 1970: as many as are allowed in an hour. */
   purchasesOpened: readonly number[]
-  /** What the service buys by itself; undefined if nothing. */
+  /** What the service buys by itself; undefined if nothing. See also `activeTopUp`. */
   topUp: TopUp | undefined
   /** Credits that were used and not paid for after all. While there are any, the account runs nothing. */
   owedMicros: number
@@ -167,6 +167,8 @@ export interface TopUp {
   /** In ISO 8601. */
   dueAt?: string
   purchaseId?: PurchaseId
+  /** When the owner removed them; missing unless an attempt is still to be settled. In ISO 8601. */
+  removedAt?: string
   /** The failures since the last payment. */
   failures: number
 }

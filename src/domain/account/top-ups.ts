@@ -5,7 +5,7 @@ import type { TopUpSet } from '../../../schemas/top-up-events.ts'
 import { dayOf } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { FailTopUp, OpenPurchase, SetTopUp } from './commands.ts'
+import type { EndTopUp, FailTopUp, OpenPurchase, SetTopUp } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import { areSame } from './limits.ts'
 import { noticeRaised } from './notices.ts'
@@ -15,11 +15,21 @@ import type { AccountState, TopUp } from './state.ts'
 /** The pauses before another attempt. The failure after the last one ends the top-ups. */
 const PAUSES_MS = [1, 24].map(hours => hours * 60 * 60 * 1000)
 
+/** Longer than a charge can take. */
+const CHARGING_MS = 30 * 60 * 1000
+
+/** Undefined also if top-ups were removed, and an attempt is still to be settled. */
+export const activeTopUp = ({ topUp }: AccountState): TopUp | undefined =>
+  topUp?.removedAt === undefined ? topUp : undefined
+
+/** Since when the attempt that is under way charges nothing, unless the account owes credits. In ISO 8601. */
+const stoppedSince = ({ topUp, suspension }: AccountState): string | undefined => topUp?.removedAt ?? suspension?.since
+
 export const setTopUp = ({ keyId, settings }: SetTopUp, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   if (!methodIn(state)) return refuse('no_kept_method')
-  const { topUp } = state
+  const topUp = activeTopUp(state)
   if (topUp && areSame(topUp.settings, settings)) return accept([])
   // What waits for a month or a bank may be possible at once with other settings.
   const waits = topUp?.dueAt !== undefined && topUp.purchaseId === undefined
@@ -33,18 +43,27 @@ export const removeTopUp = (
 ): Decided<AccountEvent> => {
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
-  return state.topUp ? accept(topUpRemoved(state, 'owner')) : refuse('top_up_not_found')
+  return activeTopUp(state) ? accept(topUpRemoved(state, 'owner')) : refuse('top_up_not_found')
 }
 
-/** The end of the top-ups, if there are any. A payment that is under way may still arrive, and grants its credits. */
-export const topUpRemoved = ({ topUp }: AccountState, reason: 'owner' | 'erased'): AccountEvent[] => {
+/** The end of the top-ups, if there are any. A charge may be under way, so an attempt with a purchase stays due. */
+export const topUpRemoved = (state: AccountState, reason: 'owner' | 'erased'): AccountEvent[] => {
+  const topUp = activeTopUp(state)
   if (!topUp) return []
-  const { purchaseId } = topUp
-  return [
-    ...(purchaseId ? [{ type: 'PurchaseClosed', data: { purchaseId, reason: 'expired' } } as const] : []),
-    ...(topUp.dueAt === undefined ? [] : [settled('unneeded')]),
-    { type: 'TopUpRemoved', data: { reason } },
-  ]
+  const waits = topUp.dueAt !== undefined && topUp.purchaseId === undefined
+  return [...(waits ? [settled('unneeded')] : []), { type: 'TopUpRemoved', data: { reason } }]
+}
+
+/** Settles an attempt that has charged nothing, once no charge can be under way any more. */
+export const endTopUp = (
+  { purchaseId }: Omit<EndTopUp, 'type'>,
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
+  const since = stoppedSince(state)
+  if (since === undefined || state.topUp?.purchaseId !== purchaseId) return accept([])
+  if (atMs < Date.parse(since) + CHARGING_MS) return accept([])
+  return accept([{ type: 'PurchaseClosed', data: { purchaseId, reason: 'expired' } }, settled('unneeded')])
 }
 
 /** Opens the purchase of a top-up that is due, or puts it off to the next month. */
@@ -74,17 +93,15 @@ export const failTopUp = (
 ): Decided<AccountEvent> => {
   const { topUp } = state
   if (topUp?.dueAt === undefined || topUp.purchaseId !== purchaseId) return accept([])
-  const pauseMs = PAUSES_MS[topUp.failures]
-  return accept([
+  const failed: AccountEvent[] = [
     ...(purchaseId ? [{ type: 'PurchaseClosed', data: { purchaseId, reason: 'failed' } } as const] : []),
     settled('failed', code),
-    ...(pauseMs === undefined
-      ? [
-          { type: 'TopUpRemoved', data: { reason: 'failures' } } as const,
-          noticeRaised(state, { kind: 'top_up_stopped', code }),
-        ]
-      : [due(atMs + pauseMs)]),
-  ])
+  ]
+  if (!activeTopUp(state)) return accept(failed)
+  const pauseMs = PAUSES_MS[topUp.failures]
+  if (pauseMs !== undefined) return accept([...failed, due(atMs + pauseMs)])
+  const removed: AccountEvent = { type: 'TopUpRemoved', data: { reason: 'failures' } }
+  return accept([...failed, removed, noticeRaised(state, { kind: 'top_up_stopped', code })])
 }
 
 /** Events after which a balance below the limit is topped up. Refunds and expiry are none: nobody has used credits. */
@@ -100,8 +117,8 @@ export const withTopUp = (decided: Decided<AccountEvent>, state: AccountState, a
     ({ type, data }) => type === 'PurchasePaid' && data.purchaseId === state.topUp?.purchaseId,
   )
   const events = isPaid ? [...decided.accept, settled('paid')] : decided.accept
-  const settings = events.find(event => event.type === 'TopUpSet')?.data ?? state.topUp?.settings
-  if (!settings || !events.some(isTrigger)) return decided
+  const settings = events.find(event => event.type === 'TopUpSet')?.data ?? activeTopUp(state)?.settings
+  if (!settings || !events.some(isTrigger)) return { ...decided, accept: events }
   const isUnderWay = state.topUp?.dueAt !== undefined && !events.some(({ type }) => type === 'TopUpSettled')
   const balanceMicros = events.reduce(balanceAfter, state.balanceMicros)
   const isResumed = events.some(({ type }) => type === 'AccountResumed')
@@ -120,18 +137,24 @@ const isNeeded = ({ settings }: Pick<TopUp, 'settings'>, state: AccountState): b
   state.balanceMicros < settings.underMicros && mayBuy(state)
 
 /** Nobody is charged for an account that may not run, or that has not paid for all that it has used. */
-export const mayBuy = ({ suspension, owedMicros }: AccountState): boolean => !suspension && owedMicros === 0
+const mayBuy = ({ suspension, owedMicros }: AccountState): boolean => !suspension && owedMicros === 0
+
+/** Whether the attempt that is under way may charge. */
+export const mayCharge = (state: AccountState): boolean => activeTopUp(state) !== undefined && mayBuy(state)
 
 /** The newest paid purchase whose payment method was kept. */
 const methodIn = ({ purchases }: AccountState): PurchaseId | undefined =>
   purchases.findLastKey(({ keepsMethod, payment }) => keepsMethod === true && payment !== undefined)
 
-/** What top-ups have paid in the month of a time, in the smallest units of their currency. */
+/**
+ * What top-ups have paid in the month of a time, in the smallest units of their currency. What is recorded later counts,
+ * too: the clock was ahead.
+ */
 export const paidInMonth = ({ topUp, purchases }: AccountState, atMs: number): bigint => {
   const month = dayOf(atMs).slice(0, 'yyyy-mm'.length)
   return purchases.reduce((sum, { methodOf, payment }) => {
-    const counts = methodOf && payment?.currency === topUp?.settings.currency && payment?.paidAt.startsWith(month)
-    return counts && payment ? sum + minorOf(payment) : sum
+    if (!methodOf || payment?.currency !== topUp?.settings.currency) return sum
+    return payment && payment.paidAt >= month ? sum + minorOf(payment) : sum
   }, 0n)
 }
 
@@ -148,9 +171,15 @@ const settled = (outcome: 'paid' | 'failed' | 'unneeded', code?: string): Accoun
 })
 
 /** The state after the owner has set top-ups. An attempt that is under way goes on. */
-export const keepTopUp = (state: AccountState, settings: TopUpSet): AccountState => ({
+export const keepTopUp = (state: AccountState, settings: TopUpSet): AccountState => {
+  const { removedAt: _, ...attempt }: Partial<TopUp> = state.topUp ?? {}
+  return { ...state, topUp: { ...attempt, settings, failures: 0 } }
+}
+
+/** The state after top-ups were removed. What is under way is still to be settled. */
+export const dropTopUp = (state: AccountState, removedAt: string): AccountState => ({
   ...state,
-  topUp: { ...state.topUp, settings, failures: 0 },
+  topUp: state.topUp?.dueAt === undefined ? undefined : { ...state.topUp, removedAt },
 })
 
 /** The state after a purchase was opened, which may be that of a top-up. */
@@ -159,8 +188,9 @@ export const openAttempt = (state: AccountState, { purchaseId, methodOf }: Purch
 
 /** The state after a top-up was settled. */
 export const settleTopUp = (state: AccountState, outcome: 'paid' | 'failed' | 'unneeded'): AccountState => {
-  if (!state.topUp) return state
-  const { settings, failures } = state.topUp
+  const topUp = activeTopUp(state)
+  if (!topUp) return { ...state, topUp: undefined }
+  const { settings, failures } = topUp
   const counted = { paid: 0, failed: failures + 1, unneeded: failures }[outcome]
   return { ...state, topUp: { settings, failures: counted } }
 }

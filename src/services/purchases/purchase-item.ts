@@ -7,7 +7,7 @@ import type { IssuedInvoice } from './purchases.ts'
 /** A purchase in the form of the API. */
 export const purchaseItem = (row: PurchaseRow): api.Purchase => {
   const { purchaseId, status, url, expiresAt, pack, creditsMicros, bonusMicros, amount, currency } = row
-  const { tax, country, invoice, createdAt, paidAt, withdrawal, claims } = row
+  const { methodOf, tax, country, invoice, createdAt, paidAt, withdrawal, claims } = row
   const withdrawalUntil = withdrawableUntil(row)
   return {
     object: 'purchase',
@@ -15,6 +15,7 @@ export const purchaseItem = (row: PurchaseRow): api.Purchase => {
     ...(url !== undefined && { url }),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(pack !== undefined && { pack }),
+    ...(methodOf && { top_up: true as const }),
     credits: fromMicros(creditsMicros),
     ...(bonusMicros !== undefined && { bonus_credits: fromMicros(bonusMicros) }),
     ...{ amount, currency },

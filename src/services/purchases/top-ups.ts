@@ -3,7 +3,7 @@ import type { TopUpSet } from '../../../schemas/top-up-events.ts'
 import { amountOf } from '../../domain/account/claims.ts'
 import { minorOf } from '../../domain/account/purchases.ts'
 import type { AccountState, TopUp } from '../../domain/account/state.ts'
-import { mayBuy, paidInMonth } from '../../domain/account/top-ups.ts'
+import { activeTopUp, mayCharge, paidInMonth } from '../../domain/account/top-ups.ts'
 import { decimalsOf } from '../../domain/currencies.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
@@ -62,9 +62,10 @@ export class TopUps {
   async find({ accountId }: AccountCaller): Promise<Answer<TopUpInfo>> {
     const { accounts, clock } = this.#dependencies
     const state = await accounts.shownState(accountId)
-    if (!state.topUp) return refuse('top_up_not_found')
-    const paidAmount = amountOf(paidInMonth(state, clock.nowMs()), state.topUp.settings.currency)
-    return answer({ ...state.topUp, paidAmount })
+    const topUp = activeTopUp(state)
+    if (!topUp) return refuse('top_up_not_found')
+    const paidAmount = amountOf(paidInMonth(state, clock.nowMs()), topUp.settings.currency)
+    return answer({ ...topUp, paidAmount })
   }
 
   /** Replaces the top-ups of an account. If the balance is already under the limit, the first one is due at once. */
@@ -140,7 +141,7 @@ export class TopUps {
     return code === 'top_up_not_due' || code === 'too_many_purchases' ? undefined : this.#fail(accountId, code)
   }
 
-  async #pay(payments: Payments, accountId: AccountId, purchaseId: PurchaseId, charges: boolean) {
+  async #pay(payments: Payments, accountId: AccountId, purchaseId: PurchaseId, isDue: boolean) {
     const { accounts } = this.#dependencies
     const state = await accounts.currentState(accountId)
     const purchase = state.purchases.get(purchaseId)
@@ -157,10 +158,11 @@ export class TopUps {
     const charge = { ...of, chargeKey: purchaseId, customerId, methodId, money, description }
     // After a day, the payment service no longer knows the key, and would charge again.
     const found = await payments.findCharge(customerId, purchaseId)
-    // The account may have been suspended, or owe credits, since the attempt began. The task comes again.
-    if (!found && charges && !mayBuy(await accounts.currentState(accountId))) return
+    // Top-ups may have been removed since the attempt began, or the account suspended, or it may owe credits.
+    const charges = !found && isDue && mayCharge(await accounts.currentState(accountId))
     const made = found ?? (charges && (await attempt(payments, charge)))
-    if (!made) throw new Unavailable('the payment service does not show the charge of a top-up yet')
+    if (!made && !isDue) throw new Unavailable('the payment service does not show the charge of a top-up yet')
+    if (!made) return void (await accounts.execute(SERVICE, accountId, { type: 'EndTopUp', purchaseId }))
     if (made.kind === 'waiting') return
     if (made.kind === 'declined') return this.#fail(accountId, made.code, purchaseId)
     const facts = { ...paid, paymentId: made.paymentId, money, tax: NO_TAX, invoiceId: undefined }

@@ -513,7 +513,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a notice that is missing': { log: without(lowBalance), what: /its number is 2|its notice is not that of/ },
   'notices that are missing': {
     log: without(lowBalance, exhaustedBudget),
-    what: /it is not the notice of (balance_low|budget_exhausted), which an earlier debit requires/,
+    what: /it is not the notice of (balance_low|budget_exhausted), which an earlier event requires/,
   },
   'a crossing without a notice at the end': {
     log: events.slice(0, events.indexOf(lowBalance)),
@@ -525,7 +525,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a notice of another balance': {
     log: withData(lowBalance, { notice: { ...noticeIn(lowBalance), balanceMicros: 1 } }),
-    what: /its notice is not that of .*, which the debit requires/,
+    what: /its notice is not that of .*, which an earlier event requires/,
   },
   'a notice of another budget': {
     log: withData(exhaustedBudget, { notice: { ...noticeIn(exhaustedBudget), kind: 'budget_warning' } }),

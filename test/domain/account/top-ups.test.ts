@@ -1,28 +1,17 @@
 import t from 'tap'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { toMicros } from '../../../src/domain/money.ts'
-import { grantCredits } from '../../support/account-samples.ts'
+import { completeRun, grantCredits } from '../../support/account-samples.ts'
 import { World } from '../../support/account-world.ts'
-import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
-
-const setTopUp = ({ under = 100, credits = 500, monthlyAmount = '120.00' } = {}): AccountCommand => ({
-  type: 'SetTopUp',
-  settings: { underMicros: toMicros(under), creditsMicros: toMicros(credits), monthlyAmount, currency: 'EUR' },
-})
-
-const openTopUp = (
-  number: number,
-  sample: { credits?: number; amount?: string; currency?: string } = {},
-): AccountCommand => ({
-  ...openPurchase({ purchase: number, ...sample }),
-  type: 'OpenTopUp',
-})
-
-const fail = (number?: number, code = 'insufficient_funds'): AccountCommand => ({
-  type: 'FailTopUp',
-  code,
-  purchaseId: number === undefined ? undefined : purchaseId(number),
-})
+import {
+  failTopUp as fail,
+  openPurchase,
+  openTopUp,
+  payPurchase,
+  purchaseId,
+  recordDispute,
+  recordRefund,
+  setTopUp,
+} from '../../support/purchase-samples.ts'
 
 const resume: AccountCommand = { type: 'ResumeAccount', reason: 'paid' }
 
@@ -128,6 +117,17 @@ t.test('the monthly amount is never exceeded, and the next month goes on', t => 
   t.end()
 })
 
+t.test('payments that a clock has recorded too late count in the month before', t => {
+  const world = low()
+  world.days = 31
+  world.do(openTopUp(2, { amount: '100.00' }))
+  world.do(payPurchase({ purchase: 2, amount: '100.00' }))
+  world.days = 0
+  world.run(2, 500)
+  t.same(world.do(openTopUp(3)), ['TopUpDue'])
+  t.end()
+})
+
 t.test('another currency or a higher price is a failure', t => {
   const world = low()
   t.same(world.do(openTopUp(2, { currency: 'USD' })), ['TopUpSettled', 'TopUpDue'])
@@ -161,14 +161,89 @@ t.test('a refund or a withdrawal tops nothing up', t => {
   t.end()
 })
 
-t.test('top-ups are turned off, also while one is under way, whose payment still counts', t => {
+const remove: AccountCommand = { type: 'RemoveTopUp' }
+
+const end = (number = 2): AccountCommand => ({ type: 'EndTopUp', purchaseId: purchaseId(number) })
+
+const MINUTE_DAYS = 1 / 24 / 60
+
+/** An account whose top-ups were removed while one is under way. */
+const removed = () => {
   const world = low()
-  t.same(world.do({ type: 'RemoveTopUp' }), ['TopUpSettled', 'TopUpRemoved'])
-  t.same(world.do({ type: 'RemoveTopUp' }), ['top_up_not_found'])
-  const other = low()
-  other.do(openTopUp(2))
-  t.same(other.do({ type: 'RemoveTopUp' }), ['PurchaseClosed', 'TopUpSettled', 'TopUpRemoved'])
-  t.same(other.do(payPurchase({ purchase: 2 })), ['PurchasePaid', 'CreditsGranted'])
-  t.same(other.do(fail(2)), [])
+  world.do(openTopUp(2))
+  t.same(world.do(remove), ['TopUpRemoved'])
+  return world
+}
+
+t.test('top-ups are turned off, with what waits', t => {
+  const world = low()
+  t.same(world.do(remove), ['TopUpSettled', 'TopUpRemoved'])
+  t.same(world.do(remove), ['top_up_not_found'])
+  t.equal(world.state.topUp, undefined)
+  t.end()
+})
+
+t.test('what is under way when top-ups are turned off is settled, and nothing follows', t => {
+  const paid = removed()
+  t.same(paid.do(remove), ['top_up_not_found'])
+  t.notOk(paid.run(2, 1).includes('TopUpDue'))
+  t.same(paid.do(payPurchase({ purchase: 2 })), ['PurchasePaid', 'CreditsGranted', 'TopUpSettled'])
+  t.notOk(paid.run(3, 540).includes('TopUpDue'))
+  const failed = removed()
+  t.same(failed.do(fail(2)), ['PurchaseClosed', 'TopUpSettled'])
+  for (const world of [paid, failed]) t.equal(world.state.topUp, undefined)
+  t.end()
+})
+
+t.test('without a charge it ends once none can be under way', t => {
+  const world = removed()
+  world.days = 29 * MINUTE_DAYS
+  t.same(world.do(end()), [])
+  world.days = 30 * MINUTE_DAYS
+  t.same(world.do(end(1)), [])
+  t.same(world.do(end()), ['PurchaseClosed', 'TopUpSettled'])
+  t.match(world.events.slice(-2), [{ data: { reason: 'expired' } }, { data: { outcome: 'unneeded' } }])
+  t.equal(world.state.topUp, undefined)
+  t.same(world.do(end()), [])
+  t.end()
+})
+
+t.test('top-ups that are turned on again go on with it', t => {
+  const world = removed()
+  world.days = 1
+  t.same(world.do(setTopUp()), ['TopUpSet'], 'the same settings are new')
+  t.same(world.do(end()), [])
+  t.same(world.do(payPurchase({ purchase: 2 })), ['PurchasePaid', 'CreditsGranted', 'TopUpSettled'])
+  t.same(world.state.topUp?.failures, 0)
+  t.end()
+})
+
+t.test('a suspended account is charged nothing more, and goes on when it is resumed', t => {
+  const world = low()
+  world.do(openTopUp(2))
+  t.same(world.do(end()), [])
+  world.do({ type: 'SuspendAccount', reason: 'abuse' })
+  world.days = 30 * MINUTE_DAYS
+  t.same(world.do(end()), ['PurchaseClosed', 'TopUpSettled'])
+  t.same(world.do(resume), ['AccountResumed', 'TopUpDue'])
+  t.end()
+})
+
+t.test('what is under way when the account is erased is settled', t => {
+  const erase: AccountCommand = { type: 'EraseAccount', reason: 'asked' }
+  for (const [command, outcome] of [
+    [payPurchase({ purchase: 2 }), 'paid'],
+    [fail(2), 'failed'],
+    [end(), 'unneeded'],
+  ] as const) {
+    const world = low()
+    world.do(completeRun())
+    world.do(openTopUp(2))
+    t.ok(world.do(erase).includes('TopUpRemoved'))
+    world.days = 1
+    t.ok(world.do(command).includes('TopUpSettled'), outcome)
+    t.match(world.events.at(-1)?.data, { outcome })
+    t.equal(world.state.topUp, undefined)
+  }
   t.end()
 })

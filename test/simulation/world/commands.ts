@@ -172,6 +172,17 @@ const commands: Command[] = [
     expected: [...ofKeys, 'purchase_not_found'],
   },
   {
+    name: 'setTopUp',
+    weight: 3,
+    send: ({ purchases }, to) => purchases.setTopUp(to),
+    expected: [...ofKeys, 'live_key_required', 'no_kept_method', 'top_up_not_found'],
+  },
+  {
+    name: 'removeTopUp',
+    send: ({ purchases }, to) => purchases.removeTopUp(to),
+    expected: [...ofKeys, 'live_key_required', 'top_up_not_found'],
+  },
+  {
     name: 'refundPurchase',
     weight: 2,
     send: ({ purchases }, to) => purchases.refundPurchase(to),

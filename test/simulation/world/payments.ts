@@ -2,6 +2,8 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { fromMinorUnits, toMinorUnits, unfit } from '../../../src/adapters/payments/minor-units.ts'
 import { InDoubt, Unavailable } from '../../../src/ports/faults.ts'
 import {
+  type Charge,
+  type ChargeOutcome,
   type Checkout,
   type CheckoutState,
   type Dispute,
@@ -31,6 +33,14 @@ export interface Payment {
   disputes: Dispute[]
 }
 
+interface MadeCharge {
+  charge: Charge
+  atMs: number
+  /** What was answered, and what has become of it since. */
+  answer: ChargeOutcome
+  outcome: ChargeOutcome
+}
+
 type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
 
 /** Stands for the signature of all reports. */
@@ -42,6 +52,12 @@ const BANK_MS = 8_000
 /** The longest time until a report is sent, so that others overtake it, and how long its sender waits for an answer. */
 const REPORTED_WITHIN_MS = 3_000
 const PATIENCE_MS = 20_000
+
+/** Whoever asks learns the same. */
+const LOSABLE = new Set<PaymentReport['kind']>(['checkout_paid', 'checkout_expired', 'charge_changed'])
+
+/** How long the service knows the key of a charge. */
+const KEY_MS = 24 * 3_600_000
 
 /** How long the sender of a report waits before it sends it again. */
 const AGAIN_MS = 2_000
@@ -55,6 +71,7 @@ export class SimulatedPayments {
   readonly #world: World
   /** By the purchase, which is the idempotency key. */
   readonly #sessions = new Map<string, Session>()
+  readonly #charges: MadeCharge[] = []
   readonly #reports = new Set<PaymentReport>()
   #ids = 0
   #undecided = 0
@@ -64,15 +81,16 @@ export class SimulatedPayments {
   }
 
   port(): Payments {
-    const none = async () => undefined
     return {
-      ...{ check: none, findCharge: none, unfit, chargesKeptMethods: false },
+      ...{ check: async () => undefined, unfit, chargesKeptMethods: true },
       open: async checkout => this.#open(checkout),
       find: async sessionId => this.#find(sessionId),
       refund: async request => ({ ...this.#refund(request.paymentId, request) }),
       refundsOf: async paymentId => structuredClone(this.payments.get(paymentId)?.refunds.toReversed() ?? []),
       findDispute: async disputeId => this.#findDispute(disputeId),
-      charge: () => Promise.reject(new PaymentRefused('no_method', 'No payment method is kept in this world.')),
+      charge: async charge => this.#charge(charge),
+      findCharge: async (customerId, chargeKey) =>
+        this.#charges.find(({ charge }) => charge.customerId === customerId && charge.chargeKey === chargeKey)?.outcome,
       paymentOf: async paymentId => {
         const payment = this.payments.get(paymentId)
         return payment && { ...payment.purchase, fee: feeOf(payment) }
@@ -155,7 +173,9 @@ export class SimulatedPayments {
     const session = [...this.#sessions.values()].find(each => each.sessionId === sessionId)
     if (!session) return undefined
     const { payment } = session
-    const paid = payment && { ...factsOf(payment), invoice: undefined, fee: feeOf(payment), methodId: undefined }
+    const { purchaseId, keepsMethod } = session.checkout
+    const kept = { customerId: `cus_${purchaseId}`, methodId: keepsMethod ? `pm_${purchaseId}` : undefined }
+    const paid = payment && { ...factsOf(payment), ...kept, invoice: undefined, fee: feeOf(payment) }
     return { ...named(session), status: this.#statusOf(session), paid, url: this.#urlOf(session) }
   }
 
@@ -179,12 +199,39 @@ export class SimulatedPayments {
 
   /** The money of a checkout arrives. */
   #receive(session: Session) {
-    const { purchaseId, accountId, money } = session.checkout
+    const payment = this.#take(session.checkout)
+    session.payment = payment
+    this.#report({ kind: 'checkout_paid', ...named(session), facts: factsOf(payment) })
+  }
+
+  #take({ purchaseId, accountId, money }: Checkout | Charge): Payment {
     const purchase = { purchaseId, accountId }
     const payment: Payment = { paymentId: this.#id('pi'), purchase, money, refunds: [], disputes: [] }
-    session.payment = payment
     this.payments.set(payment.paymentId, payment)
-    this.#report({ kind: 'checkout_paid', ...named(session), facts: factsOf(payment) })
+    return payment
+  }
+
+  /** Asks the bank for the money of a charge. It pays, declines, or decides later. */
+  #charge(charge: Charge): ChargeOutcome {
+    const { chance, timeline, epochMs } = this.#world
+    const atMs = epochMs + timeline.nowMs
+    const known = this.#charges.find(each => each.charge.chargeKey === charge.chargeKey && atMs - each.atMs < KEY_MS)
+    if (known) return known.answer
+    const act = chance.pick(['pay', 'pay', 'pay', 'wait', 'decline'] as const)
+    this.#world.count(`charge: ${act}`)
+    const made: MadeCharge = { charge, atMs, answer: { kind: 'waiting' }, outcome: { kind: 'waiting' } }
+    this.#charges.push(made)
+    const decide = (isPaid: boolean) => {
+      made.outcome = isPaid
+        ? { kind: 'succeeded', paymentId: this.#take(charge).paymentId }
+        : { kind: 'declined', code: 'insufficient_funds' }
+      const { purchaseId, accountId } = charge
+      this.#report({ kind: 'charge_changed', purchaseId, accountId })
+    }
+    if (act === 'wait') this.#later(() => decide(chance.happens(0.5)))
+    else decide(act === 'pay')
+    made.answer = made.outcome
+    return made.answer
   }
 
   #refund(paymentId: string, { money, refundKey }: Pick<RefundRequest, 'money'> & { refundKey?: string }): Refund {
@@ -230,9 +277,7 @@ export class SimulatedPayments {
   #report(told: Told) {
     const { chance, faults, timeline } = this.#world
     const report = { eventId: this.#id('evt'), atMs: timeline.nowMs, ...told } as PaymentReport
-    // Whoever asks about the checkout learns it, too.
-    const isLosable = told.kind === 'checkout_paid' || told.kind === 'checkout_expired'
-    if (isLosable && chance.happens(faults.reportLost)) return this.#world.count('report lost')
+    if (LOSABLE.has(told.kind) && chance.happens(faults.reportLost)) return this.#world.count('report lost')
     this.#reports.add(report)
     void this.#send(report)
     if (chance.happens(faults.reportLost)) void this.#send(report)

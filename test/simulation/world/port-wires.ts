@@ -76,6 +76,9 @@ export const paymentsOverWire = (wire: Wire, payments: Payments): Payments => ({
   refund: request => wire.call(`refund ${request.refundKey}`, () => payments.refund(request)),
   refundsOf: paymentId => wire.call(`refunds of ${paymentId}`, () => payments.refundsOf(paymentId)),
   findDispute: disputeId => wire.call(`find ${disputeId}`, () => payments.findDispute(disputeId)),
+  charge: charge => wire.call(`charge ${charge.chargeKey}`, () => payments.charge(charge)),
+  findCharge: (customerId, chargeKey) =>
+    wire.call(`find charge ${chargeKey}`, () => payments.findCharge(customerId, chargeKey)),
   paymentOf: paymentId => wire.call(`find ${paymentId}`, () => payments.paymentOf(paymentId)),
 })
 

@@ -1,6 +1,7 @@
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import type { Payment } from './payments.ts'
+import { MONTHLY_AMOUNT } from './purchases.ts'
 
 interface Claim {
   kind: 'refund' | 'dispute'
@@ -10,6 +11,8 @@ interface Claim {
 }
 
 interface Purchase {
+  stream: string
+  isTopUp: boolean
   creditsMicros: number
   isClosed: boolean
   paid?: { paymentId: string; money: string }
@@ -18,6 +21,7 @@ interface Purchase {
 
 interface Facts {
   purchaseId: string
+  methodOf?: string
   claimId: string
   paymentId: string
   reference: string
@@ -33,6 +37,8 @@ interface Facts {
 export class PurchaseTruth {
   readonly #purchases = new Map<string, Purchase>()
   readonly #owed = new Map<string, number>()
+  /** What the top-ups of each account have paid, by month. */
+  readonly #toppedUp = new Map<string, bigint>()
   readonly #onViolation: (violation: string) => void
 
   constructor(onViolation: (violation: string) => void) {
@@ -40,7 +46,7 @@ export class PurchaseTruth {
   }
 
   follow(stream: string, events: NewEvent[]) {
-    for (const [index, { type, data }] of events.entries()) {
+    for (const [index, { type, data, metadata }] of events.entries()) {
       const facts = data as Facts
       if (facts.balanceAfterMicros < 0) this.#onViolation(`${stream} has ${facts.balanceAfterMicros} microcredits`)
       const owedMicros = this.owedMicros(stream)
@@ -49,9 +55,12 @@ export class PurchaseTruth {
       if (type === 'CreditsSettled') this.#owe(stream, facts, 0 - facts.amountMicros)
       if (type === 'PurchaseOpened')
         this.#purchases.set(facts.purchaseId, {
-          ...{ creditsMicros: facts.creditsMicros, isClosed: false, claims: new Map() },
+          ...{ stream, isTopUp: facts.methodOf !== undefined, creditsMicros: facts.creditsMicros },
+          ...{ isClosed: false, claims: new Map() },
         })
       const purchase = this.#purchases.get(facts.purchaseId)
+      if (type === 'PurchasePaid' && purchase?.isTopUp)
+        this.#topUp(`${stream} ${(metadata as { at: string }).at.slice(0, 'yyyy-mm'.length)}`, facts)
       if (purchase) this.#change(purchase, type, facts, events.slice(index))
     }
   }
@@ -74,8 +83,11 @@ export class PurchaseTruth {
 
   /** What is neither paid nor closed, and the refunds that were not asked for. */
   open(): string[] {
-    return [...this.#purchases].flatMap(([purchaseId, { paid, isClosed, claims }]) => [
-      ...(paid || isClosed ? [] : [`${purchaseId} is neither paid nor closed`]),
+    return [...this.#purchases].flatMap(([purchaseId, { stream, isTopUp, paid, isClosed, claims }]) => [
+      // A top-up waits while its account owes credits.
+      ...(paid || isClosed || (isTopUp && this.owedMicros(stream) > 0)
+        ? []
+        : [`${purchaseId} is neither paid nor closed`]),
       ...[...claims].filter(([, { state }]) => state === 'requested').map(([id]) => `${id} was not asked for`),
     ])
   }
@@ -111,6 +123,12 @@ export class PurchaseTruth {
     if (owedMicros !== owedAfterMicros || owedMicros < 0)
       this.#onViolation(`${stream} owes ${owedMicros}, and the log says ${owedAfterMicros}`)
     this.#owed.set(stream, owedMicros)
+  }
+
+  #topUp(month: string, { amount, currency }: Facts) {
+    const paid = (this.#toppedUp.get(month) ?? 0n) + minorOf(amount)
+    this.#toppedUp.set(month, paid)
+    if (currency !== 'EUR' || paid > minorOf(MONTHLY_AMOUNT)) this.#onViolation(`top-ups of ${month} pay ${paid} cents`)
   }
 
   #change(purchase: Purchase, type: string, facts: Facts, rest: NewEvent[]) {

@@ -24,7 +24,17 @@ const WANTED = [{ pack: 'small' }, { pack: 'bonus' }, { pack: 'yen' }, { credits
 /** How long a customer takes to pay. */
 const PAYS_WITHIN_MS = 5_000
 
-/** The purchases of one client, which are paid, refunded and disputed. */
+/** Limits above what most accounts have, so that the first top-up is often due at once. */
+const TOP_UPS = [
+  { underMicros: 250_000_000, creditsMicros: 10_000_000 },
+  { underMicros: 80_000_000, creditsMicros: 20_000_000 },
+  { underMicros: 30_000_000, targetMicros: 40_000_000 },
+]
+
+/** The most that the top-ups of an account may pay in a month, in EUR. */
+export const MONTHLY_AMOUNT = '2.00'
+
+/** The purchases of one client, which are paid, refunded and disputed, and its top-ups. */
 export class ClientPurchases {
   readonly #world: World
   readonly #accountId: AccountId
@@ -41,7 +51,10 @@ export class ClientPurchases {
     const { chance, truth, timeline, payments } = this.#world
     const caller = await this.#keys.caller(running)
     if (!caller) return NO_KEY
-    const told = await running.services.purchases.open(caller, chance.pick(WANTED), { beginAtOnce: true })
+    const told = await running.services.purchases.open(caller, chance.pick(WANTED), {
+      beginAtOnce: true,
+      keepsMethod: chance.happens(0.9),
+    })
     if ('value' in told) {
       const { purchaseId, url } = told.value
       truth.purchases.expectShown(told.value)
@@ -60,6 +73,18 @@ export class ClientPurchases {
     const told = await running.services.purchases.settle(caller, purchase.purchaseId)
     if ('value' in told) this.#world.truth.purchases.expectShown(told.value)
     return outcomeOf(told)
+  }
+
+  async setTopUp(running: Running): Promise<string> {
+    const caller = await this.#keys.caller(running)
+    if (!caller) return NO_KEY
+    const wanted = { ...this.#world.chance.pick(TOP_UPS), monthlyAmount: MONTHLY_AMOUNT, beginAtOnce: true }
+    return outcomeOf(await running.services.topUps.set(caller, wanted))
+  }
+
+  async removeTopUp(running: Running): Promise<string> {
+    const caller = await this.#keys.caller(running)
+    return caller ? outcomeOf(await running.services.topUps.remove(caller)) : NO_KEY
   }
 
   /** The operator returns a part of a purchase, or all that is left. */
