@@ -7,8 +7,8 @@ import { Attempts } from './webhooks.ts'
 
 /**
  * A debit that crosses the owner's balance limit or a share of a budget has a notice in the same append. An expiring
- * key has a notice a week before. Each crossing has one notice, and so has the end of top-ups that have failed. Retiring
- * models may have notices, and nothing else has. Notices count from 1.
+ * key has a notice a week before. Each crossing has one notice, and so does the end of top-ups that have failed.
+ * Retiring models may have notices, and nothing else does. Notices count from 1.
  */
 export class Notices implements Rule {
   #settings: Settings = { email: false, balanceUnderMicros: 0 }

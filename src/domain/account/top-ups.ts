@@ -147,8 +147,8 @@ const methodIn = ({ purchases }: AccountState): PurchaseId | undefined =>
   purchases.findLastKey(({ keepsMethod, payment }) => keepsMethod === true && payment !== undefined)
 
 /**
- * What top-ups have paid in the month of a time, in the smallest units of their currency. What is recorded later counts,
- * too: the clock was ahead.
+ * What top-ups have paid in the month of a time, in the smallest units of their currency. A payment that is recorded
+ * later counts too: the clock was ahead.
  */
 export const paidInMonth = ({ topUp, purchases }: AccountState, atMs: number): bigint => {
   const month = dayOf(atMs).slice(0, 'yyyy-mm'.length)
