@@ -27,7 +27,7 @@ import {
   type OpenRun,
   REMEMBER_MS,
 } from './state.ts'
-import { changeTopUp, keepTopUp, openAttempt, settleTopUp } from './top-ups.ts'
+import { changeTopUp, giveUp, keepTopUp, openAttempt, settleTopUp } from './top-ups.ts'
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
@@ -113,7 +113,12 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'FeeCharged':
       return addFee(state, event.data)
     case 'PurchaseClosed':
-      return dropClosed(changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })))
+      return dropClosed(
+        giveUp(
+          changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })),
+          event,
+        ),
+      )
     case 'RefundRequested':
       return addClaim(state, 'refund', 'requested', withoutReason(event.data))
     case 'WithdrawalDeclared':

@@ -141,6 +141,8 @@ export interface Purchase extends Money {
   keepsMethod?: true
   /** Set for a top-up: the purchase whose payment method it uses. */
   methodOf?: PurchaseId
+  /** The month in which the owner gave up a top-up, whose payment may still arrive: `yyyy-mm`. */
+  givenUpIn?: string
   withdrawalDays?: number
   /** Whether the customer has withdrawn from the contract. */
   isWithdrawn?: true

@@ -3,13 +3,13 @@ import type { PurchaseId } from '../../../schemas/primitives.ts'
 import type { PurchaseOpened } from '../../../schemas/purchase-events.ts'
 import type { TopUpSet } from '../../../schemas/top-up-events.ts'
 import { dayOf } from '../days.ts'
-import { accept } from '../decider.ts'
+import { accept, type PastEvent } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { FailTopUp, OpenPurchase, SetTopUp } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import { areSame } from './limits.ts'
 import { noticeRaised } from './notices.ts'
-import { minorOf, openPurchase } from './purchases.ts'
+import { changePurchase, minorOf, openPurchase } from './purchases.ts'
 import type { AccountState, TopUp } from './state.ts'
 
 /** The pauses before another attempt. The failure after the last one ends the top-ups. */
@@ -60,7 +60,7 @@ export const openTopUp = (
   if (currency !== purchase.currency) return failTopUp({ code: 'currency_changed' }, state, atMs)
   const leftMinor = minorOf({ amount }) - minorOf(purchase)
   if (leftMinor < 0n) return failTopUp({ code: 'above_monthly_amount' }, state, atMs)
-  if (leftMinor < paidInMonth(state, atMs)) return accept([due(endOfMonth(atMs))])
+  if (leftMinor < paidInMonth(state, atMs) + givenUpInMonth(state, atMs)) return accept([due(endOfMonth(atMs))])
   const methodOf = methodIn(state)
   if (!methodOf) return failTopUp({ code: 'no_kept_method' }, state, atMs)
   return openPurchase({ purchase: { ...purchase, methodOf }, perHour }, state, atMs)
@@ -128,12 +128,22 @@ const methodIn = ({ purchases }: AccountState): PurchaseId | undefined =>
 
 /** What top-ups have paid in the month of a time, in the smallest units of their currency. */
 export const paidInMonth = ({ topUp, purchases }: AccountState, atMs: number): bigint => {
-  const month = dayOf(atMs).slice(0, 'yyyy-mm'.length)
+  const month = monthOf(atMs)
   return purchases.reduce((sum, { methodOf, payment }) => {
     const counts = methodOf && payment?.currency === topUp?.settings.currency && payment?.paidAt.startsWith(month)
     return counts && payment ? sum + minorOf(payment) : sum
   }, 0n)
 }
+
+/** What may still be paid of top-ups that the owner gave up in the month of a time. */
+const givenUpInMonth = ({ topUp, purchases }: AccountState, atMs: number): bigint =>
+  purchases.reduce((sum, purchase) => {
+    const { givenUpIn, payment, currency } = purchase
+    const counts = givenUpIn === monthOf(atMs) && !payment && currency === topUp?.settings.currency
+    return counts ? sum + minorOf(purchase) : sum
+  }, 0n)
+
+const monthOf = (atMs: number): string => dayOf(atMs).slice(0, 'yyyy-mm'.length)
 
 const endOfMonth = (atMs: number): number => {
   const at = new Date(atMs)
@@ -156,6 +166,15 @@ export const keepTopUp = (state: AccountState, settings: TopUpSet): AccountState
 /** The state after a purchase was opened, which may be that of a top-up. */
 export const openAttempt = (state: AccountState, { purchaseId, methodOf }: PurchaseOpened): AccountState =>
   methodOf ? changeTopUp(state, { purchaseId }) : state
+
+/** The state after a purchase was closed, which may be that of a top-up that its owner gave up. */
+export const giveUp = (
+  state: AccountState,
+  { data: { purchaseId, reason }, metadata: { at } }: PastEvent<Extract<AccountEvent, { type: 'PurchaseClosed' }>>,
+): AccountState =>
+  changePurchase(state, purchaseId, ({ methodOf }) =>
+    methodOf && reason === 'expired' ? { givenUpIn: monthOf(Date.parse(at)) } : {},
+  )
 
 /** The state after a top-up was settled. */
 export const settleTopUp = (state: AccountState, outcome: 'paid' | 'failed' | 'unneeded'): AccountState => {

@@ -185,7 +185,7 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 26,
+  version: 27,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
   // One of an account that is being erased would outlast the erasure.

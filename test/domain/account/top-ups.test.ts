@@ -128,6 +128,23 @@ t.test('the monthly amount is never exceeded, and the next month goes on', t => 
   t.end()
 })
 
+t.test('a top-up that was given up under way counts in its month, since its payment may arrive', t => {
+  const world = low()
+  world.do(openTopUp(2))
+  world.do({ type: 'RemoveTopUp' })
+  t.same(world.do(setTopUp({ monthlyAmount: '99.99' })), ['TopUpSet', 'TopUpDue'])
+  t.same(world.do(openTopUp(3)), ['TopUpDue'], '50 EUR may be paid')
+  world.do(setTopUp({ monthlyAmount: '100.00' }))
+  t.same(world.do(openTopUp(3)), ['PurchaseOpened'])
+  world.do(payPurchase({ purchase: 2 }))
+  world.do(payPurchase({ purchase: 3 }))
+  world.run(2, 1000)
+  t.same(world.do(openTopUp(4)), ['TopUpDue'], '100 EUR are paid')
+  world.days += 31
+  t.same(world.do(openTopUp(4)), ['PurchaseOpened'])
+  t.end()
+})
+
 t.test('another currency or a higher price is a failure', t => {
   const world = low()
   t.same(world.do(openTopUp(2, { currency: 'USD' })), ['TopUpSettled', 'TopUpDue'])
