@@ -1,7 +1,7 @@
 import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
 import type { PurchaseId } from '../../../schemas/primitives.ts'
 import type { Money } from '../../../schemas/purchase-events.ts'
-import { decimalsOf } from '../currencies.ts'
+import { decimalsOf, stepOf } from '../currencies.ts'
 import { accept, repeat } from '../decider.ts'
 import { decimalText } from '../decimal-amounts.ts'
 import { type Decided, refuse } from '../refusal.ts'
@@ -284,8 +284,11 @@ export const unusedWorth = (state: AccountState, purchase: PaidPurchase): Money 
   const { payment, creditsMicros } = purchase
   const unusedMicros = creditsMicros - usedOf(state, purchase)
   const minor = (BigInt(unusedMicros) * minorOf(payment)) / BigInt(creditsMicros) - claimedMinorOf(purchase)
-  return { amount: amountOf(minor > 0n ? minor : 0n, payment.currency), currency: payment.currency }
+  return { amount: amountOf(payable(minor, payment), payment.currency), currency: payment.currency }
 }
+
+/** The most of an amount, in the smallest units, that the payment service can return. */
+const payable = (minor: bigint, { currency }: Money): bigint => (minor > 0n ? minor - (minor % stepOf(currency)) : 0n)
 
 /** The most money, in the smallest units, whose credits are all left. */
 const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
@@ -295,7 +298,7 @@ const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
   const paidMinor = minorOf(payment)
   const reachable = (BigInt(takenMicros + leftMicros) * paidMinor) / BigInt(creditsMicros)
   const most = reachable < paidMinor ? reachable : paidMinor
-  return most > claimedMinor ? most - claimedMinor : 0n
+  return payable(most - claimedMinor, purchase.payment)
 }
 
 const claimedMinorOf = (purchase: PaidPurchase): bigint =>
