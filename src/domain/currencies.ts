@@ -20,3 +20,12 @@ const decimals = new Map(
 
 /** The most decimals that an amount of a currency has; undefined if the currency is not in use. */
 export const decimalsOf = (currency: string): number | undefined => decimals.get(currency)
+
+/**
+ * Payment services take only multiples of so many of the smallest units: hundredths of the currencies with three
+ * decimals (https://docs.stripe.com/currencies#three-decimal), and whole ariary.
+ */
+export const stepOf = (currency: string): bigint => {
+  if (currency === 'MGA') return 100n
+  return decimalsOf(currency) === 3 ? 10n : 1n
+}

@@ -47,7 +47,7 @@ t.test('a file that is no valid price list is refused with the place of the faul
     [{ packs: [pack('a', { amount: '12' })] }, /is not a valid price list: \/packs\/0\/amount must have 2 decimals\. /],
     [
       { packs: [pack('a', { amount: '3.505', currency: 'KWD' })] },
-      /\/packs\/0\/amount must end in 0, because payment services charge this currency in hundredths\. /,
+      /\/packs\/0\/amount must end in 0 \(in MGA, in 00\), because payment services charge this currency in larger units\. /,
     ],
   ]
   for (const [content, message] of faults) {

@@ -108,6 +108,22 @@ t.test('a removed budget is gone, and one of its name begins anew', async t => {
   t.match((await set(customer, { name: 'd', credits: 10 })).body, { spent_credits: 0 })
 })
 
+t.test('a budget that is removed right after it was set is answered as it was set', async t => {
+  const customer = await openAccount(service)
+  const { accounts } = service.core
+  const execute = accounts.execute.bind(accounts)
+  accounts.execute = async (caller, accountId, command) => {
+    const outcome = await execute(caller, accountId, command)
+    if (command.type === 'SetBudget') await execute(caller, accountId, { type: 'RemoveBudget', name: command.name })
+    return outcome
+  }
+  const { status, body } = await set(customer, { name: 'task', credits: 5, period: 'day' })
+  accounts.execute = execute
+  t.equal(status, 201)
+  t.match(body, { name: 'task', credits: 5, spent_credits: 0, credits_left: 5, period: 'day', renews_at: String })
+  t.equal((await get(customer, 'task')).status, 404)
+})
+
 t.test('budgets are listed by name, in pages', async t => {
   const customer = await openAccount(service)
   const names = ['Z', 'a', 'a/b', 'é', '日本', '%2F', 'a b?']

@@ -100,6 +100,20 @@ t.test(`${RUNS} parallel runs start one top-up`, async t => {
   t.equal((await customer.send('/v1/top_up', { method: 'DELETE' })).status, 200)
 })
 
+t.test('top-ups that are turned off right after they were set are answered as they were set', async t => {
+  const { customer, set } = await keptCustomer()
+  const { accounts } = service.core
+  const execute = accounts.execute.bind(accounts)
+  accounts.execute = async (caller, accountId, command) => {
+    const outcome = await execute(caller, accountId, command)
+    if (command.type === 'SetTopUp') await execute(caller, accountId, { type: 'RemoveTopUp' })
+    return outcome
+  }
+  t.match(await set({ ...wanted, below_credits: 50 }), { status: 200, body: { below_credits: 50, failures: 0 } })
+  accounts.execute = execute
+  t.equal((await customer.send('/v1/top_up')).status, 404)
+})
+
 t.test('a target is reached in whole credits', async t => {
   const { customer, set, topUps, balance } = await keptCustomer()
   await set({ begin_at_once: true, below_credits: 102.5, target_credits: 300.5, monthly_amount: '50.00' })

@@ -132,7 +132,8 @@ export const refundOf = (refund: Stripe.Refund): Refund | undefined => {
     paymentId,
     money: moneyOf(refund.amount, refund.currency),
     status: refundStatusOf(refund.status),
-    refundKey: refund.metadata?.['refund'],
+    // Other tools of the operator may write metadata of their own.
+    refundKey: purchaseOf(refund.metadata) && refund.metadata?.['refund'],
   }
 }
 

@@ -75,6 +75,12 @@ export class Purchases implements Rule {
 
   end(report: (what: string) => void) {
     for (const { type, data } of this.#expected) report(`the stream ends before ${type} of ${data['amountMicros']}`)
+    for (const [purchaseId, purchase] of this.#purchases) {
+      const { taken, due } = sharesOf(purchase)
+      // Each claim that has ended may have left a rounded microcredit to another.
+      if (Math.abs(due - taken) > purchase.claims.size)
+        report(`the claims of ${purchaseId} have taken ${taken} in the end, not ${due}`)
+    }
   }
 
   /** Compares an event with the next one that an earlier event calls for. */
@@ -121,14 +127,8 @@ export class Purchases implements Rule {
       ...{ owedMicros: 0, settledMicros: 0, isReversed: false },
     }
     claims.set(claimId, claim)
-    const standing = [...claims.values()].filter(({ isReversed }) => !isReversed)
-    const share = shareOf(
-      purchase.creditsMicros,
-      sumOf(standing, each => each.amount),
-      paid.amount,
-    )
-    const before = standing.reduce((sum, each) => (each === claim ? sum : sum + each.creditsMicros), 0)
-    const due = Math.max(0, share - before)
+    const shares = sharesOf(purchase)
+    const due = Math.max(0, shares.due - (shares.taken - claim.creditsMicros))
     if (claim.creditsMicros !== due) report(`${claimId} takes ${claim.creditsMicros}, not ${due}`)
     if (claim.withdrawnMicros > claim.creditsMicros) report(`${claimId} withdraws more than it takes`)
     this.#expect('CreditsWithdrawn', { amountMicros: claim.withdrawnMicros, reference: claimId, lot: paid.lot })
@@ -180,8 +180,13 @@ const NONE: Claim = {
   ...{ owedMicros: 0, settledMicros: 0, isReversed: false },
 }
 
-const sumOf = (claims: Claim[], of: (claim: Claim) => bigint): bigint =>
-  claims.reduce((sum, each) => sum + of(each), 0n)
+/** What the standing claims of a purchase have taken, and the credits that their money had bought. */
+const sharesOf = ({ creditsMicros, paid, claims }: Purchase): { taken: number; due: number } => {
+  const standing = [...claims.values()].filter(({ isReversed }) => !isReversed)
+  const taken = standing.reduce((sum, each) => sum + each.creditsMicros, 0)
+  const amount = standing.reduce((sum, each) => sum + each.amount, 0n)
+  return { taken, due: paid && standing.length > 0 ? shareOf(creditsMicros, amount, paid.amount) : 0 }
+}
 
 /** The credits that a part of a payment has bought, rounded up, and never more than all. */
 const shareOf = (micros: number, part: bigint, whole: bigint): number => {

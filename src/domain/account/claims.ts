@@ -1,7 +1,7 @@
 import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
 import type { PurchaseId } from '../../../schemas/primitives.ts'
 import type { Money } from '../../../schemas/purchase-events.ts'
-import { decimalsOf } from '../currencies.ts'
+import { decimalsOf, stepOf } from '../currencies.ts'
 import { decimalText } from '../decimal-amounts.ts'
 import { refuse } from '../refusal.ts'
 import { afterReturn } from './credits.ts'
@@ -124,7 +124,7 @@ export const unusedWorth = (state: AccountState, purchase: PaidPurchase): Money 
   const { payment, creditsMicros } = purchase
   const unusedMicros = creditsMicros - usedOf(state, purchase)
   const minor = (BigInt(unusedMicros) * minorOf(payment)) / BigInt(creditsMicros) - claimedMinorOf(purchase)
-  return { amount: amountOf(minor > 0n ? minor : 0n, payment.currency), currency: payment.currency }
+  return { amount: amountOf(payable(minor, payment), payment.currency), currency: payment.currency }
 }
 
 /** The credits that the standing claims of a purchase should have taken, less those that they took. */
@@ -135,7 +135,10 @@ export const missingOf = (purchase: PaidPurchase): number => {
   return due - claimedMicrosOf(purchase)
 }
 
-/** What was paid for the credits that are left, in the smallest units. */
+/** The most of an amount, in the smallest units, that the payment service can return. */
+const payable = (minor: bigint, { currency }: Money): bigint => (minor > 0n ? minor - (minor % stepOf(currency)) : 0n)
+
+/** What was paid for the credits that are left, in the smallest units, as far as it can be returned. */
 export const leftWorth = (state: AccountState, purchase: PaidPurchase): bigint => {
   const { payment, creditsMicros } = purchase
   const claimedMinor = claimedMinorOf(purchase)
@@ -143,7 +146,7 @@ export const leftWorth = (state: AccountState, purchase: PaidPurchase): bigint =
   const reachableMicros = claimedMicrosOf(purchase) + lotOf(state, payment.lot).leftMicros
   const reachable = (BigInt(reachableMicros) * paidMinor) / BigInt(creditsMicros)
   const most = reachable < paidMinor ? reachable : paidMinor
-  return most > claimedMinor ? most - claimedMinor : 0n
+  return payable(most - claimedMinor, purchase.payment)
 }
 
 const claimedMicrosOf = (purchase: PaidPurchase): number =>

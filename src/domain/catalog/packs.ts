@@ -1,7 +1,7 @@
 import { fromJS, is } from 'immutable'
 import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { MONEY_AMOUNT } from '../../../schemas/primitives.ts'
-import { decimalsOf } from '../currencies.ts'
+import { decimalsOf, stepOf } from '../currencies.ts'
 import { decimalText } from '../decimal-amounts.ts'
 
 /** The price list in force. A purchase records the revision of its event. */
@@ -42,7 +42,7 @@ const findPackFault = ({ amount, currency }: Pack, path: string): PacksFault | u
   if ((amount.split('.')[1] ?? '').length !== decimals) return { path: at, code: 'decimals_wrong', decimals }
   const minor = BigInt(amount.replace('.', ''))
   if (minor === 0n) return { path: at, code: 'amount_zero' }
-  return minor % stepOf(decimals) === 0n ? undefined : { path: at, code: 'amount_inexact' }
+  return minor % stepOf(currency) === 0n ? undefined : { path: at, code: 'amount_inexact' }
 }
 
 const findCustomAmountFault = (customAmount: CustomAmount, path: string): PacksFault | undefined => {
@@ -70,15 +70,9 @@ export const priceOfCredits = (
   const [whole = '', part = ''] = amountPerCredit.split('.')
   const perCreditMicros = BigInt(whole + part.padEnd(6, '0'))
   const scaled = BigInt(creditsMicros) * perCreditMicros * 10n ** BigInt(decimals)
-  const step = stepOf(decimals)
+  const step = stepOf(currency)
   return decimalText(dividedUp(scaled, MILLION * MILLION * step) * step, decimals)
 }
-
-/**
- * Payment services charge currencies of three decimals in hundredths
- * (https://docs.stripe.com/currencies#three-decimal).
- */
-const stepOf = (decimals: number): bigint => (decimals === 3 ? 10n : 1n)
 
 const MILLION = 1_000_000n
 

@@ -42,7 +42,11 @@ export class Budgets {
     const outcome = await accounts.execute(caller, caller.accountId, command)
     if ('refuse' in outcome) return outcome
     const found = this.#find(await accounts.state(caller.accountId), budget.name)
-    return 'refuse' in found ? found : answer({ ...found.value, isNew: !before })
+    if ('value' in found) return answer({ ...found.value, isNew: !before })
+    // It was removed right after.
+    const { name, amountMicros, period } = budget
+    const asSet = { number: 0, budget: { amountMicros, ...(period && { period }) } }
+    return answer({ name, ...namedBudgetAt(asSet, this.#dependencies.clock.nowMs()), isNew: !before })
   }
 
   /** A page of the budgets, in the order of their names. The cursor is the last name of the page before. */

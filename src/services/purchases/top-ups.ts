@@ -84,7 +84,10 @@ export class TopUps {
     const settings: TopUpSet = { ...wanted, monthlyAmount, currency, ...(beginAtOnce && { beginAtOnce }) }
     const command = { type: 'SetTopUp', settings, keyId: keyIdOf(caller) } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
-    return 'refuse' in outcome ? outcome : this.find(caller)
+    if ('refuse' in outcome) return outcome
+    const found = await this.find(caller)
+    // They may have been turned off right after.
+    return 'refuse' in found ? answer({ settings, failures: 0, paidAmount: amountOf(0n, currency) }) : found
   }
 
   /** The price of the largest top-up, if each can be bought. */

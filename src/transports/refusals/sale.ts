@@ -54,7 +54,7 @@ const ruleOf = (fault: PacksFault): string => {
     case 'amount_zero':
       return 'must be more than 0'
     case 'amount_inexact':
-      return 'must end in 0, because payment services charge this currency in hundredths'
+      return 'must end in 0 (in MGA, in 00), because payment services charge this currency in larger units'
     case 'bounds_reversed':
       return 'must not be less than minCreditsMicros'
     case 'price_too_high':

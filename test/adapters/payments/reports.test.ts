@@ -84,6 +84,9 @@ t.test('refunds are reported, wherever they were made', async t => {
     { refund: { refundId: byHand.id, status: 'failed' } },
   ])
   t.same(await told('charge.refunded'), [undefined, undefined])
+  Object.assign(stub.store.get('refund', byHand.id), { metadata: { refund: 'yes' } })
+  const [labelled] = await payments.refundsOf(paymentId)
+  t.match(labelled, { refundId: byHand.id, refundKey: undefined }, 'a label of somebody else is no key of ours')
 })
 
 t.test('disputes are reported once the bank takes the money', async t => {

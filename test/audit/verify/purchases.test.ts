@@ -41,6 +41,17 @@ t.test('a history that the account decides has no faults', async t => {
   t.ok(history.some(({ type }) => type === 'CreditsOwed') && history.some(({ type }) => type === 'CreditsSettled'))
 })
 
+/** A refund fails because of a dispute. */
+const passedOn = historyOf(
+  ...[openAccount({ welcome: 0 }), openPurchase(), payPurchase(), recordRefund({ amount: '45.00' }), recordDispute()],
+  { ...recordRefund({ amount: '45.00' }), hasFailed: true },
+)
+
+t.test('what a refund that fails leaves to a dispute is no fault', async t => {
+  t.same(faultsOf(passedOn), [])
+  t.ok(passedOn.some(({ data }) => 'claimId' in data && data.claimId === 're_1 passed on'))
+})
+
 const first = (type: AccountEvent['type']) => history.find(event => event.type === type) as AccountEvent
 const changed = (type: AccountEvent['type'], data: object) =>
   history.map(event =>
@@ -73,6 +84,13 @@ const faults: Record<string, [RegExp, AccountEvent[]]> = {
   'a run of an account that owes credits': [
     /the account owes/,
     history.flatMap(event => (event.type === 'CreditsOwed' ? [event, first('CreditsDebited')] : [event])),
+  ],
+  'a refund that fails and leaves nothing to a dispute': [
+    /have taken 50000000 in the end, not 500000000/,
+    passedOn.slice(
+      0,
+      passedOn.findLastIndex(({ type }) => type === 'PaymentDisputed'),
+    ),
   ],
   'an end before the credits of a payment': [
     /ends before CreditsGranted/,

@@ -46,6 +46,24 @@ t.test('a withdrawal pays back what was not used, takes its credits, and has a r
   t.equal(world.credits, 150)
 })
 
+t.test('only what the payment service can return is paid back', async t => {
+  for (const [currency, paid, refund] of [
+    ['KWD', '5.000', '3.330'],
+    ['MGA', '500.00', '333.00'],
+    ['JPY', '500', '333'],
+  ] as const) {
+    const world = new World(openPurchase({ withdrawalDays: 14, amount: paid, currency }))
+    world.do(payPurchase({ amount: paid, currency }))
+    world.run(1, 166.3)
+    world.do(declareWithdrawal())
+    t.match(declared(world), [{ amount: refund, currency }])
+    const other = new World(openPurchase({ amount: paid, currency }), payPurchase({ amount: paid, currency }))
+    other.run(1, 166.3)
+    other.do({ type: 'RequestRefund', purchaseId: purchaseId(), claimId: 'r1', amount: undefined, reason: 'asked' })
+    t.match(other.events.find(({ type }) => type === 'RefundRequested')?.data, { amount: refund })
+  }
+})
+
 t.test('a withdrawal twice is once', async t => {
   const world = new World(...bought)
   world.do(declareWithdrawal())
