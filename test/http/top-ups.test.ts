@@ -186,10 +186,8 @@ t.test('what is under way when top-ups are turned off is given up if Stripe has 
   await until('Stripe was asked in vain, and again', () => stripe.requests.length === asked + 2)
   t.equal((await customer.send('/v1/top_up', { method: 'DELETE' })).status, 200)
   stripe.recover()
-  await until('it has ended', async () => {
-    clock.skip(HOUR_MS)
-    return (await topUps())[0]?.status === 'expired'
-  })
+  clock.skip(HOUR_MS)
+  await until('it has ended', async () => (await topUps())[0]?.status === 'expired')
   t.equal(charges().length, 1)
   t.equal((await topUp()).status, 404)
 })
