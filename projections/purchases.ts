@@ -29,8 +29,8 @@ export const purchases = projection({
     RefundRequested: (row, event) => claimed(row, 'refund', event),
     PaymentRefunded: (row, event) => claimed(row, 'refund', event),
     PaymentDisputed: (row, event) => claimed(row, 'dispute', event),
-    WithdrawalDeclared: (row, { data: { amount, currency }, metadata: { at } }) =>
-      row && { ...row, withdrawal: { at, amount, currency } },
+    WithdrawalDeclared: (row, { data: { claimId, amount, currency }, metadata: { at } }) =>
+      row && { ...row, withdrawal: { at, amount, currency, ...(claimId !== undefined && { claimId }) } },
     RefundFailed: (row, event) => reversed(row, event),
     DisputeWon: (row, event) => reversed(row, event),
   },

@@ -380,6 +380,8 @@ export const PurchaseStatus = OneOf(...PURCHASE_STATUSES)
 export type PurchaseStatus = Static<typeof PurchaseStatus>
 
 export interface WithdrawalRow {
+  /** The claim of its refund; missing if there is nothing to return. */
+  claimId?: string
   at: string
   amount: string
   currency: string

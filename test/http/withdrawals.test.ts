@@ -103,6 +103,16 @@ t.test('an owner withdraws in two steps without a script, and gets the rest back
   })
 })
 
+t.test('a withdrawal whose refund fails says so', async t => {
+  const { client, path, purchase, paymentId, words } = await openBuyer()
+  t.equal((await client.post(`/v1/purchases/${purchase.id}/withdrawal`, {})).status, 200)
+  const refund = await until('Stripe refunds', () => refundsOf(paymentId)[0])
+  stripe.failRefund(refund.id)
+  await reports.settled()
+  t.match(await words(path), /The refund to your payment method failed\. Ask the seller to return the money in another/)
+  t.match(await words(path), /Withdrawal received at .* the refund of 12\.50 EUR failed/)
+})
+
 t.test('a program withdraws, also if the notices of the account are off, and twice is once', async t => {
   const { client, purchase, paymentId, receipts } = await openBuyer()
   t.equal((await client.send('/v1/notices', { method: 'PUT', ...json({ email: false }) })).status, 200)

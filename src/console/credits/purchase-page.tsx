@@ -8,7 +8,16 @@ import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { buyAgainPath, claimWords, isPayable, payPath, priceOf, statusOf, TOP_UP } from './purchase-words.ts'
+import {
+  buyAgainPath,
+  claimWords,
+  isPayable,
+  payPath,
+  priceOf,
+  statusOf,
+  TOP_UP,
+  withdrawalWords,
+} from './purchase-words.ts'
 import { WithdrawalEnd, WithdrawalLink } from './withdrawal-page.tsx'
 
 interface PurchaseProps {
@@ -74,7 +83,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
         <>
           <p>
             {purchase.withdrawal
-              ? 'You have withdrawn from the contract. Your payment for the unused credits is returned.'
+              ? withdrawalWords(purchase)
               : standingClaims(purchase).length === 0
                 ? 'Thank you. Your payment has arrived, and your account has the credits.'
                 : 'Your payment arrived. Since then, it was returned in whole or in part, with its credits.'}

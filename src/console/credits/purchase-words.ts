@@ -59,6 +59,18 @@ export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'goo
 const isAllOf = (claims: readonly ClaimRow[], purchase: PurchaseRow): boolean =>
   claims.reduce((sum, claim) => sum + minorOf(claim), 0n) >= minorOf(purchase)
 
+/** Whether the payment method did not take the money of a withdrawal. The seller owes it, in another way. */
+export const isReturnFailed = ({ withdrawal, claims = [] }: PurchaseRow): boolean =>
+  claims.some(({ claimId, reversedAt }) => claimId === withdrawal?.claimId && reversedAt !== undefined)
+
+/** What becomes of the money after a withdrawal. */
+export const withdrawalWords = (purchase: PurchaseRow): string => {
+  const refund = isReturnFailed(purchase)
+    ? 'The refund to your payment method failed. Ask the seller to return the money in another way.'
+    : 'Your payment for the unused credits is returned.'
+  return `You have withdrawn from the contract. ${refund}`
+}
+
 /** The state of a refund or dispute. */
 export const claimWords = ({ kind, reversedAt }: ClaimRow): string => {
   if (kind === 'refund') return reversedAt === undefined ? 'Credits taken back' : 'Failed, credits are back'

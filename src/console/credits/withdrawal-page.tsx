@@ -10,7 +10,7 @@ import { OwnerOnly } from '../parts/own.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { PurchaseFrame, PurchaseTitle } from './purchase-frame.tsx'
-import { isWithdrawable, priceOf, withdrawalPath } from './purchase-words.ts'
+import { isReturnFailed, isWithdrawable, priceOf, withdrawalPath } from './purchase-words.ts'
 
 interface WithdrawalProps extends WithdrawalPreview {
   refund: Money
@@ -75,7 +75,10 @@ export const WithdrawalEnd = ({ purchase }: { purchase: PurchaseRow }) => (
   <Fact name="Withdrawal">
     {purchase.withdrawal ? (
       <>
-        received at <Moment at={purchase.withdrawal.at} />, you get {priceOf(purchase.withdrawal)} back
+        received at <Moment at={purchase.withdrawal.at} />,{' '}
+        {isReturnFailed(purchase)
+          ? `the refund of ${priceOf(purchase.withdrawal)} failed`
+          : `you get ${priceOf(purchase.withdrawal)} back`}
       </>
     ) : (
       <>
