@@ -284,7 +284,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, log, shipped: applyMarkUp(config) }),
-    purchaseRefunds: new PurchaseRefunds({ accounts, reads, random }),
+    purchaseRefunds: new PurchaseRefunds({ accounts, reads, random, log }),
     priceList: new PriceList({ publishedCatalog, configured: config.packs }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, log, clock }),

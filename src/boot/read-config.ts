@@ -232,7 +232,7 @@ const readPayments = (environment: Environment): Config['payments'] => {
 }
 
 const WEBHOOK_SECRET_MISSING = [
-  'STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: without it, anybody could report payments.',
+  'STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: without it, anyone could report payments.',
   'Create a webhook endpoint at Stripe for PUBLIC_URL/callbacks/stripe, and set the signing secret that Stripe shows,',
   'which begins with whsec_.',
 ].join(' ')

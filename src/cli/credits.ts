@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander'
 import { GRANT_KINDS, type GrantKind, type Payment } from '../../schemas/account-events.ts'
 import { CURRENCY, MONEY_AMOUNT } from '../../schemas/primitives.ts'
-import { minorOf } from '../domain/account/purchases.ts'
 import { decimalsOf } from '../domain/currencies.ts'
-import { decimalsIn, withDecimals } from '../domain/decimal-amounts.ts'
+import { decimalsIn, minorOf, withDecimals } from '../domain/decimal-amounts.ts'
 import { fromMicros } from '../domain/money.ts'
 import {
   checkInvoice,

@@ -1,22 +1,22 @@
 /**
- * A service that takes payments on a page of its own, such as Stripe. It reports a payment zero to many times, in any
- * order, late, or never, so whoever uses it also asks. All calls may reject with Unavailable, whose outcome is unknown:
- * the same call with the same key does the same thing once. They reject with PaymentRefused if the service refuses the
+ * A service that takes payments on a page of its own, such as Stripe. It may report a payment several times, out of
+ * order, late, or never, so its users ask it too. All calls may reject with Unavailable. Their outcome is then unknown,
+ * and the same call with the same key can be repeated. They reject with PaymentRefused if the service refuses the
  * request itself, and with PaymentsMisconfigured if it refuses the key.
  */
 export interface Payments {
-  /** Reads something from the service, which shows that it is there and takes the key. */
+  /** Resolves if the service responds and accepts the key. */
   check(): Promise<void>
   /** Why the service cannot take exactly this amount; undefined if it can. */
   unfit(money: Money): string | undefined
   /** Whether `charge` is allowed: a merchant of record sells, and tax is computed, on the service's pages only. */
   readonly chargesKeptMethods: boolean
   /**
-   * Opens a page on which a purchase is paid. The same purchase gets the same page for at least a day, if it is opened
-   * with the same values.
+   * Opens a page for the payment of a purchase. The same purchase gets the same page for at least a day, if it is
+   * opened with the same values.
    */
   open(checkout: Checkout): Promise<OpenedCheckout>
-  /** The state of a checkout at this moment; undefined if there is none, or if it is none of ours. */
+  /** The state of a checkout at this moment; undefined if there is none, or if it is not ours. */
   find(sessionId: string): Promise<CheckoutState | undefined>
   /** Pays back a part or all of a payment. The same `refundKey` is one refund for at least a day. */
   refund(refund: RefundRequest): Promise<Refund>
@@ -28,11 +28,11 @@ export interface Payments {
   charge(charge: Charge): Promise<ChargeOutcome>
   /** A charge of this customer that was made with the key, at any time; undefined if there is none. */
   findCharge(customerId: string, chargeKey: string): Promise<ChargeOutcome | undefined>
-  /** A payment with its purchase; undefined if the payment is none of ours. */
+  /** A payment with its purchase; undefined if the payment is not ours. */
   paymentOf(paymentId: string): Promise<PaymentOf | undefined>
   /**
-   * What the service reports. Undefined if it does not concern us: another kind of report, an object that is none of
-   * ours, or the other mode (test or live). Rejects with SignatureInvalid unless the service has signed exactly these
+   * The report in a request. Undefined if it does not concern us: a report of another kind, of another object, or of
+   * the other mode (test or live). Rejects with SignatureInvalid unless the service has signed exactly these
    * bytes in the last five minutes, and with ReportUnreadable if something in them is not as it documents.
    */
   read(body: Buffer, signature: string | undefined): Promise<PaymentReport | undefined>
@@ -51,7 +51,7 @@ export interface PurchaseOf {
 }
 
 export interface PaymentOf extends PurchaseOf {
-  /** What the service keeps, in the currency in which it pays out. Undefined while it is unknown. */
+  /** The fee that the service keeps, in the currency of its payouts. Undefined while it is unknown. */
   fee: Money | undefined
 }
 
@@ -92,7 +92,7 @@ export interface CheckoutState extends PurchaseOf {
   url: string | undefined
 }
 
-/** What is known of a payment. Whoever reports it knows less than whoever is asked. */
+/** The facts of a payment. A report contains fewer of them than an answer. */
 export interface PaymentFacts {
   /** The payment, or the checkout itself if there was nothing to pay. */
   paymentId: string
@@ -113,7 +113,7 @@ export interface PaymentFacts {
 
 export interface PaidCheckout extends PaymentFacts {
   invoice: Invoice | undefined
-  /** What the service keeps, in the currency in which it pays out. Undefined while it is unknown. */
+  /** The fee that the service keeps, in the currency of its payouts. Undefined while it is unknown. */
   fee: Money | undefined
   /** The kept payment method; undefined if it was not to be kept. */
   methodId: string | undefined
@@ -169,7 +169,7 @@ export interface Charge extends PurchaseOf {
   description: string
 }
 
-/** `waiting`: the bank takes days, and a report follows. A bank that wants to see its customer declines. */
+/** `waiting`: the bank takes days, and a report follows. A bank that must ask its customer declines. */
 export type ChargeOutcome =
   | { kind: 'succeeded'; paymentId: string }
   | { kind: 'waiting' }

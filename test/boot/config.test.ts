@@ -384,7 +384,7 @@ t.test('sales need a key of Stripe and the secret of its webhooks', t => {
   })
   for (const secret of [undefined, ''])
     t.throws(() => readConfig({ ...key, STRIPE_WEBHOOK_SECRET: secret }), {
-      ...{ name: 'ConfigError', message: /^STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: .*anybody could report/ },
+      ...{ name: 'ConfigError', message: /^STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: .*anyone could report/ },
     })
   for (const secret of [
     'hush',

@@ -294,7 +294,7 @@ t.test('the owner turns automatic top-ups on, changes them, and turns them off',
   for (const [fields, words] of [
     [{ begin_at_once: '' }, /Tick the box/],
     [{ target_credits: '500' }, /Give the credits to buy each time, or the balance to fill up to/],
-    [{ below_credits: 'few' }, /few is no number of credits/],
+    [{ below_credits: 'few' }, /few is not a number of credits/],
     [{ monthly_amount: '12.49' }, /One top-up can cost 12\.50 EUR/],
     ...['007.00', '.50', '-1.00', '1e3', `${'9'.repeat(13)}.00`].map(
       amount => [{ monthly_amount: amount }, /The monthly limit must be an amount, such as 50\.00/] as const,

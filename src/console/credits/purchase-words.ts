@@ -1,5 +1,5 @@
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
-import { minorOf } from '../../domain/account/purchases.ts'
+import { minorOf } from '../../domain/decimal-amounts.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { CREDITS_PATH, purchasePath } from '../../services/purchases/pages.ts'
 import { withdrawableUntil } from '../../services/purchases/purchase-item.ts'

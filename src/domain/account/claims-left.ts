@@ -1,9 +1,9 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { amountOf, minorOf } from '../decimal-amounts.ts'
 import type { Decided } from '../refusal.ts'
-import { amountOf, missingOf, type PaidPurchase, returns, standingClaims } from './claims.ts'
+import { missingOf, type PaidPurchase, returns, standingClaims } from './claims.ts'
 import { disputed, wonBack } from './disputes.ts'
 import { refunded } from './payment-refunds.ts'
-import { minorOf } from './purchases.ts'
 import type { AccountState, Claim } from './state.ts'
 
 /**

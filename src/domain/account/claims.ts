@@ -1,13 +1,13 @@
 import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
 import type { PurchaseId } from '../../../schemas/primitives.ts'
 import type { Money } from '../../../schemas/purchase-events.ts'
-import { decimalsOf, stepOf } from '../currencies.ts'
-import { decimalText } from '../decimal-amounts.ts'
+import { stepOf } from '../currencies.ts'
+import { amountOf, minorOf } from '../decimal-amounts.ts'
 import { refuse } from '../refusal.ts'
 import { afterReturn } from './credits.ts'
 import { withdrawn } from './debts.ts'
 import { lotOf } from './lots.ts'
-import { changePurchase, minorOf } from './purchases.ts'
+import { changePurchase } from './purchases.ts'
 import type { AccountState, Claim, Purchase } from './state.ts'
 
 // Claims on a payment: refunds and disputes. Each has an ID, so a repeated report changes nothing, and reports may come
@@ -154,9 +154,6 @@ const claimedMicrosOf = (purchase: PaidPurchase): number =>
 
 const claimedMinorOf = (purchase: PaidPurchase): bigint =>
   standingClaims(purchase).reduce((sum, claim) => sum + partOf(purchase.payment, claim), 0n)
-
-/** A number of smallest units as a decimal amount. */
-export const amountOf = (minor: bigint, currency: string): string => decimalText(minor, decimalsOf(currency) ?? 2)
 
 /** Withdraws the credits of a claim from the lots of its purchase. */
 export const takings = (

@@ -1,9 +1,9 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { PurchaseId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
+import { amountOf, minorOf } from '../decimal-amounts.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import {
-  amountOf,
   type ClaimedMoney,
   claimed,
   claimOf,
@@ -15,7 +15,6 @@ import {
   uncoveredRefunds,
 } from './claims.ts'
 import type { ReportedRefund, RequestRefund } from './commands.ts'
-import { minorOf } from './purchases.ts'
 import type { AccountState } from './state.ts'
 
 /** Withdraws credits that are left of a purchase. The payment service is then asked to return their price. */

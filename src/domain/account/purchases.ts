@@ -181,6 +181,3 @@ export const addPayment = (
 
 export const addFee = (state: AccountState, { purchaseId }: { purchaseId: PurchaseId }): AccountState =>
   changePurchase(state, purchaseId, ({ payment }) => (payment ? { payment: { ...payment, hasFee: true } } : {}))
-
-/** An amount in the smallest units, such as 1250 for `12.50`. All amounts of a currency have as many decimals. */
-export const minorOf = ({ amount }: Pick<Money, 'amount'>): bigint => BigInt(amount.replace('.', ''))

@@ -50,7 +50,7 @@ export interface AccountState {
   lots: List<Lot>
   /** The numbers of the lots that have credits, in the order of their use. */
   lotOrder: readonly number[]
-  /** Whether the log says the number of each lot. Logs of before then do not say which credits a refund gives back. */
+  /** Whether grants record their lots. Before, refunds did not record which credits they return. */
   hasNumberedLots: boolean
   /** What the last run that failed had used; its refund follows. */
   lastFailed: { runId: RunId; uses: readonly LotUse[] } | undefined
@@ -68,14 +68,14 @@ export interface AccountState {
   purchases: OrderedMap<PurchaseId, Purchase>
   /** When the last purchases were opened, in ms since 1970: as many as are allowed in an hour. */
   purchasesOpened: readonly number[]
-  /** What the service buys by itself; undefined if nothing. See also `activeTopUp`. */
+  /** Undefined if top-ups are off. See also `activeTopUp`. */
   topUp: TopUp | undefined
-  /** Credits that were used and not paid for after all. While there are any, the account runs nothing. */
+  /** Used credits of disputed payments. While there are any, no run starts. */
   owedMicros: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   /** The named budgets. */
   budgets: ImmutableMap<string, NamedBudget>
-  /** The last number of one. */
+  /** The highest number of a budget so far. */
   budgetsNumbered: number
   openRuns: ImmutableMap<RunId, OpenRun>
   /** How many of these runs each key has asked for. Keys without any are missing. */
@@ -173,7 +173,7 @@ export interface TopUp {
   failures: number
 }
 
-/** A refund or a dispute. Of a failed refund that was never reported before, nothing but the fact is known. */
+/** A refund or a dispute. If its end is the first report, its amounts are unknown. */
 export interface Claim extends Money {
   claimId: string
   kind: 'refund' | 'dispute'
@@ -182,7 +182,7 @@ export interface Claim extends Money {
   creditsMicros: number
   withdrawnMicros: number
   bonusWithdrawnMicros: number
-  /** What is still owed, and what other credits have paid of it. */
+  /** The credits that are still owed, and those that other credits have paid. */
   owedMicros: number
   settledMicros: number
 }

@@ -2,7 +2,7 @@ import { fromJS, is } from 'immutable'
 import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { MONEY_AMOUNT } from '../../../schemas/primitives.ts'
 import { decimalsOf, stepOf } from '../currencies.ts'
-import { decimalText } from '../decimal-amounts.ts'
+import { decimalsIn, decimalText, minorOf } from '../decimal-amounts.ts'
 
 /** The price list in force. A purchase records the revision of its event. */
 export interface PublishedPacks extends PriceList {
@@ -39,8 +39,8 @@ const findPackFault = ({ amount, currency }: Pack, path: string): PacksFault | u
   const decimals = decimalsOf(currency)
   if (decimals === undefined) return { path: `${path}/currency`, code: 'currency_unknown' }
   const at = `${path}/amount`
-  if ((amount.split('.')[1] ?? '').length !== decimals) return { path: at, code: 'decimals_wrong', decimals }
-  const minor = BigInt(amount.replace('.', ''))
+  if (decimalsIn(amount) !== decimals) return { path: at, code: 'decimals_wrong', decimals }
+  const minor = minorOf({ amount })
   if (minor === 0n) return { path: at, code: 'amount_zero' }
   return minor % stepOf(currency) === 0n ? undefined : { path: at, code: 'amount_inexact' }
 }

@@ -51,7 +51,7 @@ export interface OwnBalance {
   holdingRuns: number
   /** Missing while it is unknown. */
   split?: CreditSplit
-  /** Credits that were used and not paid for after all, which are no part of the balance. */
+  /** Used credits of disputed payments, which are not part of the balance. */
   owedMicros: number
   /** The credits that expire next. */
   nextExpiry?: { expiresAt: string; amountMicros: number }

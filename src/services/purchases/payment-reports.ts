@@ -114,8 +114,8 @@ export class PaymentReports {
   }
 
   /**
-   * Gives back what refunds that failed and disputes that were won had taken, although their reports are late. A claim
-   * takes no more than the others have left, so claims that ended must be recorded before a new one.
+   * Records failed refunds and won disputes whose reports are late. A claim takes no more than the others leave, so
+   * ended claims must be recorded before a new one.
    */
   async #recordReversals(payments: Payments, place: PurchaseOf, paymentId: string): Promise<void> {
     const { accountId, purchaseId } = place
@@ -144,8 +144,8 @@ export class PaymentReports {
   }
 
   /**
-   * Records what has become of requested refunds beside which a payment does not cover a claim. Those that are not made
-   * will be refused because of it: they are reversed first, so that the claim takes their credits.
+   * Records the state of requested refunds, if the payment is too small for them and a claim. The payment service will
+   * refuse those that it has not made: they are reversed first, so that the claim takes their credits.
    */
   async #settleRefunds(payments: Payments, place: Place, refunds: Refused<'refunds_uncovered'>['refunds']) {
     const { accountId, purchaseId } = place

@@ -16,7 +16,7 @@ interface Dependencies {
 /** What a buyer asks for. */
 export type Wanted = { pack: string } | { credits: number }
 
-/** What a purchase would bring and cost, and the revision of the catalog that says so. */
+/** The credits and the price of a purchase, with the revision of the catalog that has them. */
 export interface SaleQuote {
   /** The ID of the pack; undefined for a custom amount. */
   pack: string | undefined

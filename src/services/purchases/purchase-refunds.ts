@@ -2,6 +2,7 @@ import { fold } from '../../../projections/define.ts'
 import { purchases as purchaseView } from '../../../projections/purchases.ts'
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import type { Random } from '../../ports/random.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -10,12 +11,12 @@ import type { Caller } from '../caller.ts'
 import { isPurchaseId, newClaimId } from '../ids.ts'
 import { findById } from '../views/find-by-id.ts'
 import type { Reads } from '../views/reads.ts'
-import { readPurchase } from './purchases.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   random: Random
+  log: Pick<EventLog, 'head'>
 }
 
 export interface RequestedRefund {
@@ -74,10 +75,11 @@ export class PurchaseRefunds {
   }
 
   async find(_caller: Caller, purchaseId: string): Promise<Answer<PurchaseRow>> {
-    const { reads } = this.#dependencies
-    const found = isPurchaseId(purchaseId) && (await findById(reads, 'purchases', purchaseId))
-    // Its account is known now, so the views can show what it has just recorded.
-    const row = found && (await readPurchase(reads, found.accountId, purchaseId))
+    const { reads, log } = this.#dependencies
+    if (!isPurchaseId(purchaseId)) return refuse('purchase_not_found')
+    // While its account is unknown, only the end of the log is sure to have its latest events.
+    await reads.passed(await log.head())
+    const row = await findById(reads, 'purchases', purchaseId)
     return row ? answer(row) : refuse('purchase_not_found')
   }
 }

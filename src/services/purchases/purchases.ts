@@ -30,8 +30,8 @@ import type { TopUps } from './top-ups.ts'
 const CHECKOUT_MS = 23 * 60 * 60 * 1000
 
 /**
- * How often an account's own requests make the service ask the payment service. All accounts share what that allows:
- * https://docs.stripe.com/rate-limits. Reports and due work bring what these requests do not find out.
+ * How often the requests of an account may ask the payment service. All accounts share its limit:
+ * https://docs.stripe.com/rate-limits. Beyond this, reports and due work bring the changes.
  */
 const ASKING = { burst: 10, perSecond: 1 }
 
@@ -71,7 +71,7 @@ interface Terms extends ReturnUrls {
 
 /** What is for sale. */
 export interface ForSale extends schemas.PriceList {
-  /** Who buys must ask to begin before the end of these days, unless they are 0. */
+  /** Buyers must ask to begin before these days end, unless there are none. */
   withdrawalDays: number
   /** Whether accounts can have automatic top-ups. */
   canTopUp: boolean
@@ -93,7 +93,7 @@ export class Purchases {
     find: 'read',
     list: 'read',
     settle: 'read',
-    // Whoever has the address sees the name and the address of the buyer.
+    // Anyone with the link sees the name and the address of the buyer.
     invoice: 'settings',
     check: 'operate',
   } as const
@@ -202,19 +202,19 @@ export class Purchases {
   }
 
   /**
-   * A purchase of the caller's account, after asking the payment service about it if it is open. So a customer who
-   * comes back from paying finds the credits, whichever report is late.
+   * A purchase of the caller's account, after asking the payment service about it if it is open. A customer who returns
+   * from the payment thus finds the credits even if the report is late.
    */
   async settle(caller: AccountCaller, purchaseId: string): Promise<Answer<PurchaseRow>> {
     const row = await this.#row(caller.accountId, purchaseId)
     if (!row) return refuse('purchase_not_found')
-    // Before there is a page, nobody can have paid, and it may be opened at this moment.
+    // Without a page, the purchase cannot have been paid, and the page may be about to open.
     if (row.status === 'paid' || row.url === undefined || !this.#asking.allows(row.accountId)) return answer(row)
     this.#asking.count(row.accountId)
     return this.check(caller, caller.accountId, row.purchaseId)
   }
 
-  /** The invoice at the payment service. Its addresses are not kept, since they end after a while. */
+  /** The invoice at the payment service. Its addresses are not kept, because they expire. */
   async invoice(caller: AccountCaller, purchaseId: string): Promise<Answer<IssuedInvoice>> {
     const row = await this.#row(caller.accountId, purchaseId)
     if (!row) return refuse('purchase_not_found')
@@ -226,7 +226,7 @@ export class Purchases {
     return invoice?.url === undefined ? refuse('invoice_not_found') : answer({ ...invoice, url: invoice.url })
   }
 
-  /** Asks the payment service about a purchase, and records what has become of it, and the fee once it is paid. */
+  /** Asks the payment service about a purchase, and records its state, with the fee once it is paid. */
   async check(_caller: Caller, accountId: AccountId, purchaseId: PurchaseId): Promise<Answer<PurchaseRow>> {
     const { accounts, payments, topUps } = this.#dependencies
     const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
@@ -257,7 +257,7 @@ export class Purchases {
     if (fee) await this.#dependencies.accounts.execute(SERVICE, accountId, { type: 'RecordFee', purchaseId, ...fee })
   }
 
-  /** Whether opening the page of a purchase cannot be under way any more. */
+  /** Whether the purchase is too old for its page to be about to open. */
   async #isOld(accountId: AccountId, purchaseId: PurchaseId): Promise<boolean> {
     const row = await this.#row(accountId, purchaseId)
     return row !== undefined && Date.parse(row.createdAt) < this.#dependencies.clock.nowMs() - OPENING_MS

@@ -3,10 +3,10 @@ import { MAX_ADDRESS_LINE_LENGTH, type PurchasePaid } from '../../../schemas/pur
 import type { Address, PaymentFacts } from '../../ports/payments.ts'
 import type { Caller } from '../caller.ts'
 
-/** What the payment service reports is nobody's request. */
+/** Records what no client has requested, such as a report of the payment service. */
 export const SERVICE: Caller = { kind: 'service' }
 
-/** A payment as the log records it. Whatever the customer has typed must not keep the payment from being recorded. */
+/** A payment as the log records it. Nothing that the customer typed may prevent that. */
 export const recordedPayment = (
   purchaseId: PurchaseId,
   { paymentId, money, tax, country, address, cardCountry, hasTaxId, customerId, invoiceId }: PaymentFacts,

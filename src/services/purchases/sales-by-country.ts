@@ -2,13 +2,13 @@ import type { PurchaseRow } from '../../../schemas/views.ts'
 import { decimalsOf } from '../../domain/currencies.ts'
 import { sumOfAmounts } from '../../domain/decimal-amounts.ts'
 
-/** What was paid from a country in a currency, and what of it went back. Amounts are decimal numbers in text. */
+/** The payments from a country in a currency, with their refunds and disputes. Amounts are decimal strings. */
 export interface CountrySales {
   /** Undefined for purchases whose invoice address has no country. */
   country: string | undefined
   currency: string
   purchases: number
-  /** All that was paid, with the tax. */
+  /** With the tax. */
   amount: string
   tax: string
   refunded: string
@@ -39,7 +39,7 @@ export const salesByCountry = (purchases: Iterable<PurchaseRow>): CountrySales[]
   return [...sums.keys()].sort().map(key => totalOf(sums.get(key) as Sums))
 }
 
-/** Refunds and disputes that took money, and have not given it back. */
+/** The refunds and disputes that were not reversed. */
 export const standingClaims = ({ claims = [] }: PurchaseRow) =>
   claims.filter(({ reversedAt }) => reversedAt === undefined)
 

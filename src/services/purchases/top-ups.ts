@@ -1,10 +1,9 @@
 import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
 import type { TopUpSet } from '../../../schemas/top-up-events.ts'
-import { amountOf } from '../../domain/account/claims.ts'
-import { minorOf } from '../../domain/account/purchases.ts'
 import type { AccountState, TopUp } from '../../domain/account/state.ts'
 import { activeTopUp, mayCharge, paidInMonth } from '../../domain/account/top-ups.ts'
 import { decimalsOf } from '../../domain/currencies.ts'
+import { amountOf, decimalsIn, minorOf } from '../../domain/decimal-amounts.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -77,8 +76,7 @@ export class TopUps {
     const highest = await this.#highestQuote(caller, payments, wanted)
     if ('refuse' in highest) return highest
     const { amount: price, currency } = highest.value
-    if ((monthlyAmount.split('.')[1]?.length ?? 0) !== decimalsOf(currency))
-      return refuse('monthly_amount_invalid', { currency })
+    if (decimalsIn(monthlyAmount) !== decimalsOf(currency)) return refuse('monthly_amount_invalid', { currency })
     if (minorOf({ amount: monthlyAmount }) < minorOf({ amount: price }))
       return refuse('monthly_amount_too_low', { price, currency })
     const settings: TopUpSet = { ...wanted, monthlyAmount, currency, ...(beginAtOnce && { beginAtOnce }) }

@@ -22,15 +22,15 @@ interface Dependencies {
 /** What a withdrawal would do. */
 export interface WithdrawalPreview {
   purchase: PurchaseRow
-  /** What would be paid back; undefined if the customer has withdrawn already. */
+  /** The refund; undefined if the customer has withdrawn already. */
   refund: Money | undefined
-  /** The credits that would be gone, with those of the bonus. */
+  /** The credits that the account would lose, with those of the bonus. */
   takenMicros: number
-  /** Where the receipt would go; undefined without an address. */
+  /** The address for the receipt, if there is one. */
   mailTo: string | undefined
 }
 
-/** Withdrawals from the contracts about purchases. */
+/** Withdraws customers from the contracts about their purchases. */
 export class Withdrawals {
   readonly #dependencies: Dependencies
 
@@ -40,7 +40,7 @@ export class Withdrawals {
     this.#dependencies = dependencies
   }
 
-  /** Withdraws once. The service asks the payment service for the money right after. */
+  /** Withdraws once. The refund is then requested from the payment service. */
   async declare(caller: AccountCaller, purchaseId: string): Promise<Answer<PurchaseRow>> {
     const { accounts, random, reads } = this.#dependencies
     if (!isPurchaseId(purchaseId)) return refuse('purchase_not_found')

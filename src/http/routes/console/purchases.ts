@@ -41,7 +41,7 @@ const OWN_WORDS: RefusalMessages = {
 const boundsText = ({ minMicros, maxMicros }: { minMicros: number; maxMicros: number }) =>
   `${creditsText(minMicros)} to ${creditsText(maxMicros)}`
 
-/** What was asked for, and why it was refused. */
+/** A refused purchase, with the reason. */
 export interface RefusedPurchase {
   wanted: Wanted | undefined
   error: ApiError
@@ -55,7 +55,7 @@ export interface SaleParts {
   purchases?: PurchasesCardProps
 }
 
-/** What is for sale, and what was bought, for the page of credits. */
+/** The parts of the page of credits about buying, as they are now. */
 export const salePartsOf = async (
   { purchases, priceList }: PageDependencies['services'],
   ctx: Context,
@@ -90,7 +90,7 @@ export const salePartsOf = async (
   }
 }
 
-/** Buying, for the owner of an account. `showCredits` shows the page of credits, here with what was refused. */
+/** Buying, for the owner of an account. `showCredits` shows the page of credits with a refused purchase. */
 export const purchasePages = (
   router: Router<RequestState>,
   { services, clock, forOwner, pageStates }: PageDependencies,
@@ -164,7 +164,7 @@ export const purchasePages = (
     }),
   )
 
-  /** The purchase as it is at the payment service or, while that does not answer, as it was. */
+  /** The current purchase or, if the payment service does not answer, its last known state. */
   const settled = async (owner: SessionOwner, id: string): Promise<{ purchase: PurchaseRow; isOld: boolean }> => {
     try {
       return { purchase: unwrap(await purchases.settle(owner, id)), isOld: false }
@@ -175,7 +175,7 @@ export const purchasePages = (
   }
 }
 
-/** What an address or a form asks for. Text that is no number is an amount that nothing sells. */
+/** The choice in an address or a form. For invalid numbers, it is an amount that is not for sale. */
 const wantedOf = (pack: unknown, credits: unknown): Wanted | undefined => {
   if (typeof pack === 'string' && pack !== '') return { pack }
   if (typeof credits !== 'string' || credits === '') return undefined

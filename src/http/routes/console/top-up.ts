@@ -18,7 +18,7 @@ import type { PageDependencies } from './dependencies.ts'
 const OWN_WORDS: RefusalMessages = {
   no_kept_method: () => 'Buy credits once, tick "Keep my payment method", and pay. Then turn top-ups on here.',
   monthly_amount_too_low: ({ price, currency }) =>
-    `One top-up can cost ${price} ${currency}, so none would fit into a month. Raise the limit.`,
+    `One top-up can cost ${price} ${currency}, which is more than the monthly limit. Raise the limit.`,
   monthly_amount_invalid: ({ currency }) => `Give the monthly limit with the decimals of ${currency}, such as 50.00.`,
   target_too_low: () => 'The balance to fill up to must be more than the balance that starts a top-up.',
   begin_at_once_required: () => 'Tick the box to get the credits at once. Nothing has changed.',
@@ -62,7 +62,7 @@ export const topUpPages = (router: Router<RequestState>, { services, forOwner }:
     TOP_UP_OFF,
     forOwner(async (ctx, owner) => {
       const removed = await topUps.remove(owner)
-      // Whoever sends the form twice finds them off as well.
+      // A repeated form succeeds too.
       if ('refuse' in removed && removed.refuse.code !== 'top_up_not_found') return unwrap(removed)
       redirect(ctx, CREDITS_PATH)
     }),
@@ -77,7 +77,7 @@ const enteredIn = (ctx: Context): TopUpFields =>
     }),
   )
 
-/** Throws ApiError for text that is no amount. */
+/** Throws ApiError for invalid amounts. */
 const wantedOf = ({ below_credits, credits, target_credits, monthly_amount = '' }: TopUpFields): NewTopUp => {
   if ((credits === undefined) === (target_credits === undefined))
     throw new ApiError('invalid_request', 'Give the credits to buy each time, or the balance to fill up to.')
@@ -93,7 +93,7 @@ const wantedOf = ({ below_credits, credits, target_credits, monthly_amount = '' 
 const microsIn = (text = ''): number => {
   const credits = /^[0-9.]+$/.test(text) ? Number(text) : Number.NaN
   if (!isWholeMicros(credits) || credits <= 0 || credits > MAX_CREDITS)
-    throw new ApiError('invalid_request', `${text} is no number of credits. Use at most six decimals.`)
+    throw new ApiError('invalid_request', `${text} is not a number of credits. Use at most six decimals.`)
   return toMicros(credits)
 }
 
