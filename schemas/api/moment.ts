@@ -9,6 +9,6 @@ export const MOMENT = `${DAY}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?Z)?`
 export const Moment = (description: string) =>
   about(
     Type.String({ pattern: `^${MOMENT}$` }),
-    `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC. ${description}`,
+    `A UTC time such as 2026-11-23T18:00:00Z, or a date for its start. ${description}`,
     '2026-11-01',
   )

@@ -43,8 +43,8 @@ const Metadata = about(
 const RunLabel = about(
   Label,
   [
-    `The purpose of the run in 1 to ${MAX_LABEL_LENGTH} printable characters, such as a project or customer.`,
-    'The run and its lines in the ledger show the label.',
+    `The purpose of the run, such as a project or customer: up to ${MAX_LABEL_LENGTH} printable characters.`,
+    'The run and its lines in the ledger show it.',
   ].join(' '),
   'spring campaign',
 )
@@ -70,16 +70,12 @@ export const RunRequest = Closed({
   metadata: Type.Optional(Metadata),
   label: Type.Optional(RunLabel),
   budget: Type.Optional(
-    about(
-      Label,
-      'The name of a budget of the account that the run spends from: see `POST /v1/budgets`.',
-      'customer 17',
-    ),
+    about(Label, 'The name of the budget that the run spends from: see `POST /v1/budgets`.', 'customer 17'),
   ),
   max_credits: Type.Optional(
     about(
       Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
-      'The most that the run may cost. A run that can cost more is refused without a charge.',
+      'The most that the run may cost. A run that can cost more is refused.',
       12.5,
     ),
   ),
