@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Balance } from '../../../schemas/api/balance.ts'
 import type { Purchase } from '../../../schemas/api/purchase.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
+import { caughtUp } from '../../support/caught-up.ts'
 import { picture } from '../../support/client.ts'
 import { collect } from '../../support/collect.ts'
 import { auditLog } from '../../support/ledger.ts'
@@ -186,6 +187,8 @@ t.test('a refund that Stripe would refuse because of a dispute leaves the credit
   // It asks Stripe for no refund.
   const idle = await startSales(t, { environment: { ROLES: 'api,projector' } })
   const { customer, paymentId, state, purchase } = await buyer({ of: idle })
+  // The operator's view of a purchase follows the log.
+  await caughtUp(idle.core)
   unwrap(await idle.core.services.purchaseRefunds.refund(operator, purchase.id, { amount: '0.50', reason: 'asked' }))
   t.same(await state(), [60, 0])
   const { id } = idle.stripe.dispute(paymentId)
