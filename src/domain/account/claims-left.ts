@@ -25,9 +25,11 @@ export const withClaimsLeft = (
     const purchase = after.purchases.get(purchaseId) as PaidPurchase
     return { after, purchase, missingMicros: missingOf(purchase) }
   }
-  for (const claim of standingClaims(left().purchase).filter(isWithoutMoney)) {
+  for (;;) {
+    // What one gives back may pay what another owes.
     const { after, purchase, missingMicros } = left()
-    if (missingMicros >= 0) break
+    const claim = standingClaims(purchase).find(isWithoutMoney)
+    if (!claim || missingMicros >= 0) break
     const end = { purchaseId, claimId: claim.claimId }
     if (claim.kind === 'dispute') events.push({ type: 'DisputeWon', data: end }, ...wonBack(after, purchase, claim))
     else events.push({ type: 'RefundFailed', data: end }, ...returns(after, purchase, claim, 'the refund failed'))

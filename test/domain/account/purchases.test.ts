@@ -213,6 +213,21 @@ t.test('what a refund that fails had taken passes on to a dispute, and comes bac
   t.same(faultsOf(world), [])
 })
 
+t.test('claims that are no longer needed end one after another, as each pays what the next one owes', async t => {
+  const world = new World(openPurchase({ credits: 35 }), payPurchase())
+  world.do(recordRefund({ claim: 're_1', amount: '1.00' }))
+  world.run(1, 1)
+  world.do(recordRefund({ claim: 're_2', amount: '2.00' }))
+  world.do(recordDispute({ claim: 'dp_1', amount: '46.00' }))
+  world.do(recordDispute({ claim: 'dp_2', amount: '4.00' }))
+  for (const claim of ['re_1', 're_2']) world.do({ ...recordRefund({ claim }), hasFailed: true })
+  t.same([world.credits, world.owed], [0, 1])
+  world.do(recordRefund({ claim: 're_3', amount: '1.00' }))
+  world.do(recordDispute({ claim: 'dp_1', amount: '46.00' }, 'won'))
+  t.same([world.credits, world.owed], [30.5, 0])
+  t.same(faultsOf(world), [])
+})
+
 t.test('a claim after others have ended takes no less than nothing', async t => {
   const world = new World(...bought)
   world.do(recordRefund({ claim: 're_1' }))
