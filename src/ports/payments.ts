@@ -58,13 +58,10 @@ export interface PaymentOf extends PurchaseOf {
 export interface Checkout extends PurchaseOf {
   /** What is bought, such as `500 credits`. */
   name: string
-  description?: string | undefined
   /** What the customer pays, with the tax. */
   money: Money
   /** The service's code for the kind of goods. */
   taxCode?: string | undefined
-  /** A customer whom the service knows. Replaces `email`. */
-  customerId?: string | undefined
   /** The address that the page shows first. */
   email?: string | undefined
   /** May hold `{CHECKOUT_SESSION_ID}`, which the service replaces. */
@@ -106,7 +103,6 @@ export interface PaymentFacts {
   cardCountry: string | undefined
   /** Whether the customer gave a tax ID. */
   hasTaxId: boolean
-  email: string | undefined
   customerId: string | undefined
   invoiceId: string | undefined
 }
@@ -140,7 +136,6 @@ export interface RefundRequest extends PurchaseOf {
   refundKey: string
   paymentId: string
   money: Money
-  reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | undefined
 }
 
 export interface Refund {
@@ -176,13 +171,11 @@ export type ChargeOutcome =
   | { kind: 'declined'; code: string }
 
 /** Refunds and disputes name only their payment: ask `paymentOf` whether an unknown payment is ours. */
-export type PaymentReport = { eventId: string; atMs: number } & (
-  | ({ kind: 'checkout_paid'; sessionId: string; facts: PaymentFacts } & PurchaseOf)
-  | ({ kind: 'checkout_waiting' | 'checkout_failed' | 'checkout_expired'; sessionId: string } & PurchaseOf)
-  | ({ kind: 'charge_changed' } & PurchaseOf)
+export type PaymentReport =
+  | ({ kind: 'checkout_paid'; facts: PaymentFacts } & PurchaseOf)
+  | ({ kind: 'checkout_waiting' | 'checkout_failed' | 'checkout_expired' | 'charge_changed' } & PurchaseOf)
   | { kind: 'refund_changed'; refund: Refund }
   | { kind: 'dispute_changed'; dispute: Dispute }
-)
 
 /** The service refuses a request. The code is the service's own; the message is for the operator. */
 export class PaymentRefused extends Error {

@@ -12,57 +12,42 @@ export interface TaxOptions {
 }
 
 /** https://docs.stripe.com/api/checkout/sessions/create */
-export const checkoutParameters = (given: Checkout, tax: TaxOptions): Stripe.Checkout.SessionCreateParams => {
-  // A method that cannot be charged later is not kept.
-  const checkout = { ...given, keepsMethod: given.keepsMethod && !tax.managedPayments }
+export const checkoutParameters = (
+  checkout: Checkout,
+  { managedPayments, automaticTax }: TaxOptions,
+): Stripe.Checkout.SessionCreateParams => {
+  const { email, purchaseId, successUrl, cancelUrl, expiresAtMs } = checkout
+  const metadata = metadataOf(checkout)
+  // With managed payments, a method cannot be charged later.
+  const keepsMethod = checkout.keepsMethod && !managedPayments
   return {
     mode: 'payment',
-    client_reference_id: checkout.purchaseId,
-    metadata: metadataOf(checkout),
+    client_reference_id: purchaseId,
+    metadata,
     line_items: [{ quantity: 1, price_data: priceOf(checkout) }],
-    payment_intent_data: {
-      metadata: metadataOf(checkout),
-      ...(checkout.keepsMethod && { setup_future_usage: 'off_session' }),
-    },
-    ...customerOf(checkout),
+    payment_intent_data: { metadata, ...(keepsMethod && { setup_future_usage: 'off_session' }) },
+    ...(email !== undefined && { customer_email: email }),
+    ...(keepsMethod && { customer_creation: 'always' }),
     billing_address_collection: 'required',
     // Some accounts have it on by default, and no way to turn it off but this.
-    managed_payments: { enabled: tax.managedPayments },
-    ...(!tax.managedPayments && ownSale(checkout, tax)),
-    success_url: checkout.successUrl,
-    cancel_url: checkout.cancelUrl,
-    expires_at: Math.floor(checkout.expiresAtMs / 1000),
+    managed_payments: { enabled: managedPayments },
+    // With managed payments, Stripe is the seller, and refuses these settings:
+    // https://docs.stripe.com/payments/managed-payments/update-checkout
+    ...(!managedPayments && {
+      automatic_tax: { enabled: automaticTax },
+      invoice_creation: { enabled: true },
+      tax_id_collection: { enabled: true },
+    }),
+    success_url: successUrl,
+    cancel_url: cancelUrl,
+    expires_at: Math.floor(expiresAtMs / 1000),
   }
 }
 
-const priceOf = ({ name, description, money, taxCode }: Checkout) => ({
+const priceOf = ({ name, money, taxCode }: Checkout) => ({
   currency: money.currency.toLowerCase(),
   unit_amount: toMinorUnits(money),
   // The customer pays what our own pages say, wherever the tax is higher or lower.
   tax_behavior: 'inclusive' as const,
-  product_data: {
-    name,
-    ...(description !== undefined && { description }),
-    ...(taxCode !== undefined && { tax_code: taxCode }),
-  },
+  product_data: { name, ...(taxCode !== undefined && { tax_code: taxCode }) },
 })
-
-/**
- * What a seller decides. With managed payments, Stripe sells, and refuses these settings:
- * https://docs.stripe.com/payments/managed-payments/update-checkout
- */
-const ownSale = ({ customerId }: Checkout, { automaticTax }: TaxOptions): Stripe.Checkout.SessionCreateParams => ({
-  automatic_tax: { enabled: automaticTax },
-  invoice_creation: { enabled: true },
-  tax_id_collection: { enabled: true },
-  // The tax follows from the address that the customer gives this time.
-  ...(customerId !== undefined && { customer_update: { address: 'auto', name: 'auto' } }),
-})
-
-const customerOf = ({ customerId, email, keepsMethod }: Checkout): Stripe.Checkout.SessionCreateParams => {
-  if (customerId !== undefined) return { customer: customerId }
-  return {
-    ...(email !== undefined && { customer_email: email }),
-    ...(keepsMethod && { customer_creation: 'always' }),
-  }
-}

@@ -65,7 +65,7 @@ const paidOf = (session: Stripe.Checkout.Session): PaidCheckout | undefined => {
 }
 
 export const factsOf = (session: Stripe.Checkout.Session): PaymentFacts => {
-  const { id, currency, amount_total, total_details, customer_details, customer_email } = session
+  const { id, currency, amount_total, total_details, customer_details } = session
   const country = customer_details?.address?.country ?? undefined
   return {
     paymentId: idOf(session.payment_intent) ?? id,
@@ -75,7 +75,6 @@ export const factsOf = (session: Stripe.Checkout.Session): PaymentFacts => {
     address: customer_details ? addressOf(customer_details) : undefined,
     cardCountry: cardOf(session)?.country ?? undefined,
     hasTaxId: (customer_details?.tax_ids ?? []).length > 0,
-    email: customer_details?.email ?? customer_email ?? undefined,
     customerId: idOf(session.customer),
     invoiceId: idOf(session.invoice),
   }

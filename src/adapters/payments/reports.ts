@@ -4,18 +4,11 @@ import { TOP_UP } from './charges.ts'
 import { isCounted } from './minor-units.ts'
 import { disputeOf, factsOf, isPaid, purchaseOf, refundOf } from './objects.ts'
 
-type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
-
 /** The meaning of an event: https://docs.stripe.com/api/events/types. Undefined if it does not concern us. */
 export const reportOf = (event: Stripe.Event): PaymentReport | undefined => {
   // Nothing is sold in it here, but perhaps elsewhere in the operator's account.
   const { currency } = (event.data?.object ?? {}) as { currency?: string | null }
   if (typeof currency === 'string' && !isCounted(currency)) return undefined
-  const told = toldBy(event)
-  return told && ({ ...told, eventId: event.id, atMs: event.created * 1000 } as PaymentReport)
-}
-
-const toldBy = (event: Stripe.Event): Told | undefined => {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
@@ -49,15 +42,14 @@ const toldBy = (event: Stripe.Event): Told | undefined => {
 const checkout = (
   session: Stripe.Checkout.Session,
   kind: `checkout_${'paid' | 'waiting' | 'failed' | 'expired'}`,
-): Told | undefined => {
+): PaymentReport | undefined => {
   const purchase = purchaseOf(session.metadata)
   if (!purchase) return undefined
-  const common = { ...purchase, sessionId: session.id }
-  return kind === 'checkout_paid' ? { kind, ...common, facts: factsOf(session) } : { kind, ...common }
+  return kind === 'checkout_paid' ? { kind, ...purchase, facts: factsOf(session) } : { kind, ...purchase }
 }
 
 /** The payment of a checkout is told by the checkout. */
-const topUp = ({ metadata }: Stripe.PaymentIntent): Told | undefined => {
+const topUp = ({ metadata }: Stripe.PaymentIntent): PaymentReport | undefined => {
   const purchase = purchaseOf(metadata)
   return purchase && metadata[TOP_UP] ? { kind: 'charge_changed', ...purchase } : undefined
 }

@@ -86,12 +86,11 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     refund: async request => {
-      const { refundKey, paymentId, money, reason } = request
+      const { refundKey, paymentId, money } = request
       const parameters = {
         payment_intent: paymentId,
         amount: toMinorUnits(money),
         metadata: { ...metadataOf(request), refund: refundKey },
-        ...(reason !== undefined && { reason }),
       }
       return present(refundOf(await call(() => stripe.refunds.create(parameters, { idempotencyKey: refundKey }))))
     },

@@ -9,7 +9,7 @@ const startPaid = async (t: Test) => {
   stub.pay(sessionId)
   const paymentId = stub.session(sessionId).payment_intent as string
   const refund = (refundKey: string, amount: string) =>
-    payments.refund({ ...purchase, refundKey, paymentId, money: eur(amount), reason: 'requested_by_customer' })
+    payments.refund({ ...purchase, refundKey, paymentId, money: eur(amount) })
   return { stub, payments, paymentId, refund }
 }
 

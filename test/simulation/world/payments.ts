@@ -41,7 +41,8 @@ interface MadeCharge {
   outcome: ChargeOutcome
 }
 
-type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
+/** A report, as it is sent. */
+type SentReport = PaymentReport & { eventId: string }
 
 /** Stands for the signature of all reports. */
 const SIGNATURE = 'signed'
@@ -72,7 +73,7 @@ export class SimulatedPayments {
   /** By the purchase, which is the idempotency key. */
   readonly #sessions = new Map<string, Session>()
   readonly #charges: MadeCharge[] = []
-  readonly #reports = new Set<PaymentReport>()
+  readonly #reports = new Set<SentReport>()
   #ids = 0
   #undecided = 0
 
@@ -274,9 +275,9 @@ export class SimulatedPayments {
     })
   }
 
-  #report(told: Told) {
-    const { chance, faults, timeline } = this.#world
-    const report = { eventId: this.#id('evt'), atMs: timeline.nowMs, ...told } as PaymentReport
+  #report(told: PaymentReport) {
+    const { chance, faults } = this.#world
+    const report = { eventId: this.#id('evt'), ...told }
     if (LOSABLE.has(told.kind) && chance.happens(faults.reportLost)) return this.#world.count('report lost')
     this.#reports.add(report)
     void this.#send(report)
@@ -284,7 +285,7 @@ export class SimulatedPayments {
   }
 
   /** Sends a report to any process, until one accepts it. */
-  async #send(report: PaymentReport) {
+  async #send(report: SentReport) {
     const { chance, timeline, processes } = this.#world
     const body = Buffer.from(JSON.stringify(report))
     await timeline.pass(chance.between(0, REPORTED_WITHIN_MS))

@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe'
 
 /** The page of Checkout, as far as a browser without script needs it: https://docs.stripe.com/payments/checkout */
 export const hostedPage = (session: Stripe.Checkout.Session, name: string, refusal = ''): string => {
-  const { amount_total: amount, currency, cancel_url: cancelUrl, custom_text: text, customer_email: email } = session
+  const { amount_total: amount, currency, cancel_url: cancelUrl, customer_email: email } = session
   const body =
     session.status === 'open'
       ? `<h1>${escaped(name)}</h1>
@@ -16,7 +16,6 @@ ${refusal && `<p role="alert">${escaped(refusal)}</p>`}
 <p><label>Card <select name="card"><option value="ok">4242 4242 4242 4242</option>
 <option value="declined">4000 0000 0000 9995, which is declined</option>
 <option value="async">a bank that takes days</option></select></label></p>
-<p>${escaped(text.submit?.message ?? '')}</p>
 <p><button>Pay</button></p>
 </form>
 ${cancelUrl ? `<p><a href="${escaped(cancelUrl)}">Back</a></p>` : ''}`

@@ -6,9 +6,9 @@ import { nulls, type Store } from './store.ts'
 
 /** What https://docs.stripe.com/api/checkout/sessions/create takes and Tollgate sends. */
 const KNOWN = [
-  ...['mode', 'client_reference_id', 'metadata', 'line_items', 'payment_intent_data', 'customer', 'customer_email'],
-  ...['customer_creation', 'customer_update', 'billing_address_collection', 'invoice_creation', 'managed_payments'],
-  ...['automatic_tax', 'tax_id_collection', 'custom_text', 'success_url', 'cancel_url', 'expires_at', 'expand'],
+  ...['mode', 'client_reference_id', 'metadata', 'line_items', 'payment_intent_data', 'customer_email'],
+  ...['customer_creation', 'billing_address_collection', 'invoice_creation', 'managed_payments'],
+  ...['automatic_tax', 'tax_id_collection', 'success_url', 'cancel_url', 'expires_at', 'expand'],
 ]
 
 const LEAST_SECONDS = 30 * 60
@@ -39,8 +39,6 @@ export const newSession = (store: Store, given: Parameters, baseUrl: string): Ne
   if (expiresAt > now + MOST_SECONDS) throw wrong('less than 24 hours from Checkout Session creation')
   const isManaged = flagOf(within(given, 'managed_payments', ['enabled']), 'enabled')
   if (isManaged) checkManaged(given)
-  const customer = customerOf(given)
-  if (customer !== undefined) store.get('customer', customer, 'customer')
   const intentData = within(given, 'payment_intent_data', INTENT_DATA)
   const id = store.idOf('checkout.session')
   const hidden = {
@@ -48,7 +46,6 @@ export const newSession = (store: Store, given: Parameters, baseUrl: string): Ne
     keepsMethod: textOf(intentData, 'setup_future_usage') === 'off_session',
     ...{ isInclusive: item.isInclusive, name: item.name },
   }
-  const submit = messageOf(given)
   const session: NewSession['session'] = {
     ...nulls('adaptive_pricing', 'after_expiration', 'allow_promotion_codes', 'allowed_payment_method_types'),
     ...nulls('client_secret', 'collected_information', 'consent', 'consent_collection', 'currency_conversion'),
@@ -71,10 +68,10 @@ export const newSession = (store: Store, given: Parameters, baseUrl: string): Ne
     created: now,
     currency: item.currency,
     custom_fields: [],
-    custom_text: { ...nulls('after_submit', 'shipping_address', 'terms_of_service_acceptance'), submit },
-    customer: customer ?? null,
-    customer_creation: customer === undefined ? (textOf(given, 'customer_creation') ?? 'if_required') : null,
-    customer_email: textOf(given, 'customer_email') ?? null,
+    custom_text: { ...nulls('after_submit', 'shipping_address', 'terms_of_service_acceptance'), submit: null },
+    customer: null,
+    customer_creation: textOf(given, 'customer_creation') === 'always' ? 'always' : 'if_required',
+    customer_email: emailOf(given),
     expires_at: expiresAt,
     invoice_creation: {
       enabled: isManaged || flagOf(within(given, 'invoice_creation', ['enabled']), 'enabled'),
@@ -108,7 +105,7 @@ const checkManaged = (given: Parameters) => {
   const { setup_future_usage } = within(given, 'payment_intent_data', INTENT_DATA)
   const refused = {
     ...{ automatic_tax: given['automatic_tax'], tax_id_collection: given['tax_id_collection'] },
-    ...{ invoice_creation: given['invoice_creation'], customer_update: given['customer_update'] },
+    invoice_creation: given['invoice_creation'],
     'payment_intent_data[setup_future_usage]': setup_future_usage,
   }
   for (const [param, value] of Object.entries(refused))
@@ -118,7 +115,7 @@ const checkManaged = (given: Parameters) => {
   requiredText(product_data as Parameters, 'tax_code')
 }
 
-const INTENT_DATA = ['metadata', 'setup_future_usage', 'description']
+const INTENT_DATA = ['metadata', 'setup_future_usage']
 
 const itemOf = (given: Parameters) => {
   const [item, ...more] = (given['line_items'] ?? []) as Parameters[]
@@ -126,7 +123,7 @@ const itemOf = (given: Parameters) => {
   if (more.length > 0 || textOf(item, 'quantity') !== '1') throw invalid('The stub only knows one item.')
   allow(item, ['price_data', 'quantity'], 'line_items[0]')
   const price = within(item, 'price_data', ['currency', 'unit_amount', 'tax_behavior', 'product_data'])
-  const product = within(price, 'product_data', ['name', 'description', 'tax_code'])
+  const product = within(price, 'product_data', ['name', 'tax_code'])
   const currency = currencyOf(price)
   return {
     currency,
@@ -136,24 +133,10 @@ const itemOf = (given: Parameters) => {
   }
 }
 
-const customerOf = (given: Parameters): string | undefined => {
-  // https://docs.stripe.com/error-codes#email-invalid
-  const email = textOf(given, 'customer_email')
-  if (email !== undefined && !/^[^@\s]+@[^@\s]+\.[^@\s.]+$/.test(email))
+/** https://docs.stripe.com/error-codes#email-invalid */
+const emailOf = (given: Parameters): string | null => {
+  const email = textOf(given, 'customer_email') ?? null
+  if (email !== null && !/^[^@\s]+@[^@\s]+\.[^@\s.]+$/.test(email))
     throw invalid(`Invalid email address: ${email}`, { code: 'email_invalid', param: 'customer_email' })
-  const customer = textOf(given, 'customer')
-  for (const other of ['customer_email', 'customer_creation'])
-    if (customer !== undefined && given[other] !== undefined)
-      throw invalid(`You may only specify one of these parameters: customer, ${other}.`, { param: other })
-  if (customer === undefined && given['customer_update'] !== undefined)
-    throw invalid('`customer_update` can only be used with `customer`.', { param: 'customer_update' })
-  return customer
-}
-
-const messageOf = (given: Parameters) => {
-  const custom = within(given, 'custom_text', ['submit'])
-  const message = textOf(within(custom, 'submit', ['message']), 'message')
-  if (message !== undefined && message.length > 1200)
-    throw invalid('Text can be up to 1200 characters in length.', { param: 'custom_text[submit][message]' })
-  return message === undefined ? null : { message }
+  return email
 }

@@ -3,10 +3,8 @@ import { addTransaction } from './charges.ts'
 import { invalid } from './errors.ts'
 import type { Tell } from './events.ts'
 import type { Parameters } from './form.ts'
-import { allow, amountOf, metadataOf, requiredText, textOf } from './parameters.ts'
+import { allow, amountOf, metadataOf, requiredText } from './parameters.ts'
 import { nulls, type Store } from './store.ts'
-
-const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer']
 
 /** https://docs.stripe.com/api/refunds/create. A refund by card succeeds at once; others take days. */
 export const createRefund = (
@@ -15,12 +13,10 @@ export const createRefund = (
   given: Parameters,
   status: 'succeeded' | 'pending',
 ): Stripe.Refund => {
-  allow(given, ['payment_intent', 'amount', 'metadata', 'reason', 'expand'])
+  allow(given, ['payment_intent', 'amount', 'metadata', 'expand'])
   const intent = store.get('payment_intent', requiredText(given, 'payment_intent'), 'payment_intent')
   const charge = intent.latest_charge === null ? undefined : store.get('charge', intent.latest_charge as string)
   if (!charge?.paid) throw invalid('This PaymentIntent does not have a successful charge to refund.')
-  const reason = textOf(given, 'reason') ?? null
-  if (reason !== null && !REASONS.includes(reason)) throw invalid('Invalid reason', { param: 'reason' })
   const left = charge.amount - charge.amount_refunded
   // https://docs.stripe.com/error-codes#charge-already-refunded and #charge-disputed
   if (left === 0) throw invalid(`Charge ${charge.id} has already been refunded.`, { code: 'charge_already_refunded' })
@@ -36,8 +32,8 @@ export const createRefund = (
   const { currency } = charge
   const transaction = addTransaction(store, { amount: -amount, fee: 0, currency, type: 'refund', source: id })
   const refund = store.add({
-    ...nulls('customer_account', 'receipt_number', 'source_transfer_reversal', 'transfer_reversal'),
-    ...{ id, object: 'refund', amount, currency, status, reason, charge: charge.id, payment_intent: intent.id },
+    ...nulls('customer_account', 'reason', 'receipt_number', 'source_transfer_reversal', 'transfer_reversal'),
+    ...{ id, object: 'refund', amount, currency, status, charge: charge.id, payment_intent: intent.id },
     balance_transaction: transaction.id,
     created: store.now(),
     customer: charge.customer,
