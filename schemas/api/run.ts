@@ -43,7 +43,7 @@ const Metadata = about(
 const RunLabel = about(
   Label,
   [
-    `The purpose of the run, such as a project or customer: up to ${MAX_LABEL_LENGTH} printable characters.`,
+    `The purpose of the run, such as a project or customer: 1 to ${MAX_LABEL_LENGTH} printable characters.`,
     'The run and its lines in the ledger show it.',
   ].join(' '),
   'spring campaign',

@@ -38,6 +38,8 @@ export class StripeStub {
   /** What the next requests meet, and how many of them. */
   fault: Fault | undefined
   faults = Number.POSITIVE_INFINITY
+  /** The endpoint whose requests meet it, such as `POST /v1/refunds`; all of them if it is empty. */
+  faultRoute = ''
   /** Whether refunds take days. */
   refundsWait = false
   webhooks: WebhookSender | undefined
@@ -86,9 +88,10 @@ export class StripeStub {
   }
 
   /** Misbehaves with each request, or with the next ones. */
-  fail(fault: Fault, times = Number.POSITIVE_INFINITY) {
+  fail(fault: Fault, times = Number.POSITIVE_INFINITY, route = '') {
     this.fault = fault
     this.faults = times
+    this.faultRoute = route
   }
 
   recover() {
@@ -151,7 +154,8 @@ export class StripeStub {
     const { pathname, search } = new URL(url, this.url)
     const received = { method, path: pathname, headers, query: search.slice(1), body: await text(request) }
     if (pathname.startsWith('/v1/')) this.requests.push(received)
-    const fault = pathname.startsWith('/v1/') && this.faults > 0 ? this.fault : undefined
+    const meetsFault = pathname.startsWith('/v1/') && `${method} ${pathname}`.startsWith(this.faultRoute)
+    const fault = meetsFault && this.faults > 0 ? this.fault : undefined
     if (fault) this.faults -= 1
     await respond(received, response, {
       routes: this.#routes,
