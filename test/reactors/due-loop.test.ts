@@ -399,9 +399,10 @@ t.test('room that comes up while work is offered is not overlooked', async t => 
 
 t.test('more written work than is kept is read from the views', async t => {
   const gate = createGate()
-  const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.endpoint !== 'gate' || gate.passed)
+  const { loop, pages, putMany, seen, reads } = await open(t, ([row]) => row?.endpoint !== 'gate' || gate.passed)
   const changes = new Subject<RowChange[]>()
   loop.start(changes)
+  await until('the first look reads the views', () => reads.lists > 0)
   await someTurns()
   changes.next([changeOf(rowOf('gate', 0))])
   const rows = await putMany('a', 1001)
