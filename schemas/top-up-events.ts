@@ -3,8 +3,8 @@ import { Closed, MAX_REFERENCE_LENGTH, OneOf, PositiveMicros, Timestamp } from '
 import { money } from './purchase-events.ts'
 
 /**
- * The owner lets the service buy credits when a run leaves less than `underMicros`: either `creditsMicros`, or whatever
- * brings the balance to `targetMicros`. The service charges the payment method of an earlier purchase, up to
+ * The owner lets the service buy credits when a run leaves less than `underMicros`: either `creditsMicros`, or as many
+ * as bring the balance to `targetMicros`. The service charges the payment method of an earlier purchase, up to
  * `monthlyAmount` in a calendar month in UTC. Replaces all earlier settings.
  */
 export const TopUpSet = Closed({

@@ -9,6 +9,8 @@ export interface Payments {
   check(): Promise<void>
   /** Why the service cannot take exactly this amount; undefined if it can. */
   unfit(money: Money): string | undefined
+  /** Whether payments are made with play money. */
+  readonly isTest: boolean
   /** Whether `charge` is allowed: a merchant of record sells, and tax is computed, on the service's pages only. */
   readonly chargesKeptMethods: boolean
   /**

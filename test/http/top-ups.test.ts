@@ -23,17 +23,6 @@ const clock = new SkippingClock(Date.now())
 const service = await startSales(t, { clock, providers: { sandbox: instantProvider } })
 const { stripe, reports } = service
 
-/** Hours pass until something is so. What is still under way when one passes may have to wait for the next. */
-const later = (what: string, find: () => boolean | Promise<boolean>) =>
-  until(
-    what,
-    () => {
-      clock.skip(HOUR_MS)
-      return find()
-    },
-    { pollMs: 500 },
-  )
-
 /** A customer with 101 credits, whose payment method is kept at Stripe. */
 const keptCustomer = async () => {
   const customer = await openAccount(service, { credits: 1, tester: true })
@@ -158,7 +147,7 @@ t.test('a charge whose answer is lost is found, not made again', async t => {
   await until('Stripe has charged, twice in vain', () => asked() === before + 2)
   stripe.recover()
   stripe.idempotencyKeys.forget()
-  await later('the top-up is paid', async () => (await topUps())[0]?.status === 'paid')
+  await clock.later('the top-up is paid', async () => (await topUps())[0]?.status === 'paid')
   t.equal(charges().length, 2)
   t.equal(asked(), before + 2)
   reports.isHeld = false
@@ -175,10 +164,10 @@ t.test('nobody is charged who was suspended since the attempt began', async t =>
   stripe.recover()
   const asked = () => stripe.requestsTo('GET /v1/payment_intents').length
   const before = asked()
-  await later('Stripe is asked about it', () => asked() > before)
+  await clock.later('Stripe is asked about it', () => asked() > before)
   t.equal(charges().length, 1)
   unwrap(await accounts.resume(operator, customer.accountId, 'settled'))
-  await later('the top-up is paid', async () => (await topUps())[0]?.status === 'paid')
+  await clock.later('the top-up is paid', async () => (await topUps())[0]?.status === 'paid')
   t.equal(charges().length, 2)
 })
 
@@ -191,7 +180,7 @@ t.test('what is under way when top-ups are turned off is given up if Stripe has 
   await until('Stripe was asked in vain, and again', () => asked() >= before + 2)
   t.equal((await customer.send('/v1/top_up', { method: 'DELETE' })).status, 200)
   stripe.recover()
-  await later('it has ended', async () => (await topUps())[0]?.status === 'expired')
+  await clock.later('it has ended', async () => (await topUps())[0]?.status === 'expired')
   t.equal(charges().length, 1)
   t.equal((await topUp()).status, 404)
 })

@@ -1,5 +1,8 @@
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import { until } from './until.ts'
+
+const HOUR_MS = 60 * 60 * 1000
 
 /** A time of day that stands still until a test advances it. Durations and timers are real. */
 export class ManualClock implements Clock {
@@ -29,5 +32,14 @@ export class SkippingClock extends ManualClock {
   skip(ms: number) {
     this.#skippedMs += ms
     this.advance(ms)
+  }
+
+  /** Hours pass until something is so. What is under way when one passes may have to wait for the next. */
+  later(what: string, find: () => boolean | Promise<boolean>) {
+    const anHourLater = () => {
+      this.skip(HOUR_MS)
+      return find()
+    }
+    return until(what, anHourLater, { pollMs: 500 })
   }
 }

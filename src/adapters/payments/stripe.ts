@@ -58,6 +58,7 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
 
   return {
     unfit,
+    isTest: !isLive,
     chargesKeptMethods: !options.managedPayments && !options.automaticTax,
 
     check: async () => {

@@ -180,7 +180,7 @@ const NONE: Claim = {
   ...{ owedMicros: 0, settledMicros: 0, isReversed: false },
 }
 
-/** What the standing claims of a purchase have taken, and the credits that their money had bought. */
+/** The credits that the standing claims of a purchase have taken, and those that their money had bought. */
 const sharesOf = ({ creditsMicros, paid, claims }: Purchase): { taken: number; due: number } => {
   const standing = [...claims.values()].filter(({ isReversed }) => !isReversed)
   const taken = standing.reduce((sum, each) => sum + each.creditsMicros, 0)

@@ -72,10 +72,7 @@ export const claimed = (state: AccountState, purchase: PaidPurchase, claim: Clai
   const { payment, creditsMicros, bonusMicros = 0 } = purchase
   const minor = claimedMinorOf(purchase) + partOf(payment, claim)
   // Claims that have ended may have left others with a rounded microcredit too much.
-  const share = Math.max(
-    0,
-    Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment))) - claimedMicrosOf(purchase),
-  )
+  const share = Math.max(0, shareOf(purchase, minor) - claimedMicrosOf(purchase))
   const withdrawnMicros = Math.min(share, lotOf(state, payment.lot).leftMicros)
   const bonusShare = ceilShare(bonusMicros, BigInt(share), BigInt(creditsMicros))
   const bonusLeft = payment.bonusLot === undefined ? 0 : lotOf(state, payment.bonusLot).leftMicros
@@ -129,11 +126,13 @@ export const unusedWorth = (state: AccountState, purchase: PaidPurchase): Money 
 
 /** The credits that the standing claims of a purchase should have taken, less those that they took. */
 export const missingOf = (purchase: PaidPurchase): number => {
-  const { payment, creditsMicros } = purchase
   const minor = claimedMinorOf(purchase)
-  const due = minor === 0n ? 0 : Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment)))
-  return due - claimedMicrosOf(purchase)
+  return (minor === 0n ? 0 : shareOf(purchase, minor)) - claimedMicrosOf(purchase)
 }
+
+/** The credits that a part of a payment, in the smallest units, has bought. */
+const shareOf = ({ payment, creditsMicros }: PaidPurchase, minor: bigint): number =>
+  Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment)))
 
 /** The most of an amount, in the smallest units, that the payment service can return. */
 const payable = (minor: bigint, { currency }: Money): bigint => (minor > 0n ? minor - (minor % stepOf(currency)) : 0n)

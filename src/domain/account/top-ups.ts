@@ -137,7 +137,7 @@ const balanceAfter = (balanceMicros: number, { data }: AccountEvent): number =>
 const isNeeded = ({ settings }: Pick<TopUp, 'settings'>, state: AccountState): boolean =>
   state.balanceMicros < settings.underMicros && mayBuy(state)
 
-/** Nobody is charged for an account that may not run, or that has not paid for all that it has used. */
+/** Accounts that may not run, or owe credits, are not charged. */
 const mayBuy = ({ suspension, owedMicros }: AccountState): boolean => !suspension && owedMicros === 0
 
 /** Whether the attempt that is under way may charge. */

@@ -19,7 +19,10 @@ const AGAIN_MS = 60 * 60 * 1000
 /** How long to wait after a call that failed. */
 const RETRY_MS = 60 * 1000
 
-/** Tasks of a queue. Stripe takes 25 requests a second in its test mode: https://docs.stripe.com/rate-limits */
+/**
+ * How many tasks of a queue run at the same time. Stripe takes 25 requests a second in its test mode:
+ * https://docs.stripe.com/rate-limits
+ */
 const AT_A_TIME = 4
 
 const caller = { kind: 'reactor' } as const

@@ -32,24 +32,14 @@ const start = async (t: Test) => {
   }
   const refund = async ({ id }: Purchase, amount: string) =>
     unwrap(await sales.core.services.purchaseRefunds.refund(operator, id, { amount, reason: 'asked' }))
-  /** Hours pass until something is so. */
-  const later = (what: string, find: () => Promise<boolean>) =>
-    until(
-      what,
-      () => {
-        clock.skip(HOUR_MS)
-        return find()
-      },
-      { pollMs: 500 },
-    )
   const balance = async () => (await customer.send<Balance>('/v1/balance')).body
-  return { ...sales, clock, customer, open, paid, refund, balance, later }
+  return { ...sales, clock, customer, open, paid, refund, balance }
 }
 
 const look = async (customer: Customer, { id }: Purchase) => (await customer.send<Purchase>(`/v1/purchases/${id}`)).body
 
 t.test('a purchase without any report is asked about after an hour', async t => {
-  const { stripe, clock, customer, open, balance, later } = await start(t)
+  const { stripe, clock, customer, open, balance } = await start(t)
   const [paid, expired, waiting] = [await open(), await open(), await open()]
   stripe.pay(paid.sessionId)
   stripe.expire(expired.sessionId)
@@ -64,12 +54,12 @@ t.test('a purchase without any report is asked about after an hour', async t => 
   })
   // A payment that takes days is asked about again and again.
   stripe.settleAsync(waiting.sessionId)
-  await later('the late payment has arrived', async () => (await balance()).credits_balance === 2001)
+  await clock.later('the late payment has arrived', async () => (await balance()).credits_balance === 2001)
   t.match(await look(customer, paid.purchase), { status: 'paid' })
 })
 
 t.test('the fee of a payment is recorded once, when Stripe knows it', async t => {
-  const { core, stripe, reports, customer, open, later } = await start(t)
+  const { clock, core, stripe, reports, customer, open } = await start(t)
   const { purchase, sessionId } = await open()
   stripe.pay(sessionId)
   // Stripe books some payments later.
@@ -83,10 +73,10 @@ t.test('the fee of a payment is recorded once, when Stripe knows it', async t =>
   t.match(await look(customer, purchase), { status: 'paid' })
   t.equal(asked(), before, 'a report is recorded without a question')
   const fee = async () => unwrap(await core.services.purchaseRefunds.find(operator, purchase.id)).fee
-  await later('Stripe is asked', async () => asked() > before)
+  await clock.later('Stripe is asked', async () => asked() > before)
   t.equal(await fee(), undefined)
   charge.balance_transaction = balance_transaction
-  await later('the fee is known', async () => (await fee()) !== undefined)
+  await clock.later('the fee is known', async () => (await fee()) !== undefined)
   t.same(await fee(), { amount: '0.44', currency: 'EUR' })
   const events = await collect(core.log.readAll(BEFORE_FIRST))
   t.equal(events.filter(({ type }) => type === 'FeeCharged').length, 1)
@@ -115,7 +105,7 @@ t.test('a purchase whose page was never recorded is closed after an hour, and pa
 })
 
 t.test('while Stripe is away nothing is lost, and everything is tried again', async t => {
-  const { stripe, clock, open, paid, refund, balance, later } = await start(t)
+  const { stripe, clock, open, paid, refund, balance } = await start(t)
   const { purchase } = await paid()
   const { sessionId } = await open()
   stripe.pay(sessionId)
@@ -128,8 +118,8 @@ t.test('while Stripe is away nothing is lost, and everything is tried again', as
   t.match(await balance(), { credits_balance: 601 })
   stripe.recover()
   // Attempts that are still under way fail, and wait from then on.
-  await later('the refund is made', async () => stripe.store.all('refund').length === 1)
-  await later('the credits are there', async () => (await balance()).credits_balance === 1601)
+  await clock.later('the refund is made', async () => stripe.store.all('refund').length === 1)
+  await clock.later('the credits are there', async () => (await balance()).credits_balance === 1601)
 })
 
 t.test('a slow answer about one purchase delays no other', async t => {
@@ -157,7 +147,7 @@ t.test('a refund that Stripe refuses gives the credits back', async t => {
 })
 
 t.test('a refund whose answer was lost is made once, also after Stripe has forgotten its key', async t => {
-  const { core, stripe, customer, paid, refund, balance, later } = await start(t)
+  const { clock, core, stripe, customer, paid, refund, balance } = await start(t)
   const { purchase } = await paid()
   stripe.fail(300)
   await refund(purchase, '12.50')
@@ -166,7 +156,7 @@ t.test('a refund whose answer was lost is made once, also after Stripe has forgo
   await until('Stripe has refunded twice', () => stripe.requestsTo('POST /v1/refunds').length === 2)
   stripe.recover()
   stripe.idempotencyKeys.forget()
-  await later('the refund is accepted', async () => {
+  await clock.later('the refund is accepted', async () => {
     const { purchases } = await core.accounts.currentState(customer.accountId)
     return purchases.get(purchase.id)?.claims[0]?.status === 'standing'
   })

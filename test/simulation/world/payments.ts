@@ -83,7 +83,7 @@ export class SimulatedPayments {
 
   port(): Payments {
     return {
-      ...{ check: async () => undefined, unfit, chargesKeptMethods: true },
+      ...{ check: async () => undefined, unfit, isTest: true, chargesKeptMethods: true },
       open: async checkout => this.#open(checkout),
       find: async sessionId => this.#find(sessionId),
       refund: async request => ({ ...this.#refund(request.paymentId, request) }),
