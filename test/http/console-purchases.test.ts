@@ -235,6 +235,7 @@ t.test('refunds show at their purchase and in the list', async t => {
   stripe.failRefund(rest.id)
   await reports.settled()
   t.match((await page(path)).words, 'Failed, credits are back')
+  t.match((await page()).words, 'Purchase returned the refund failed')
 })
 
 t.test('the list has ten purchases on a page', async t => {

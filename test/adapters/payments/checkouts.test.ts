@@ -1,5 +1,6 @@
 import t from 'tap'
 import { parseForm } from '../../support/stripe/form.ts'
+import { STRIPE_LIVE_KEY } from '../../support/stripe/stub.ts'
 import { checkout, purchase, startPayments } from './support.ts'
 
 const RETURN = 'https://tollgate.example/console/bought?session='
@@ -126,6 +127,11 @@ t.test('tax is Stripe’s own, computed by Stripe, or none', async t => {
     ...{ managed_payments: { enabled: 'false' }, automatic_tax: { enabled: 'true' } },
   })
   t.equal(computed.payments.chargesKeptMethods, false)
+})
+
+t.test('a key tells the mode', async t => {
+  t.equal((await startPayments(t)).payments.isTest, true)
+  t.equal((await startPayments(t, { secretKey: STRIPE_LIVE_KEY })).payments.isTest, false)
 })
 
 t.test('amounts in yen, euros and dinars', async t => {
